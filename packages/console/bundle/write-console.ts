@@ -45,9 +45,9 @@ export interface ConsoleSizes {
 /**
  * Builds the console into a folder of static files: `index.html`, `shared.html` and `assets/…` with hashed names. Each
  * text file is also compressed with brotli and gzip.
- * @param directory emptied first
- * @param isQuick uses fast compression; the maximum level takes seconds, which is too slow for local builds
- * @param marksWords for tests: wraps every string of the `words.ts` files in ⟦ and ⟧, so that tests find interface text
+ * @param directory the output folder, which is emptied first
+ * @param isQuick whether to use fast compression; the maximum level takes seconds, which is too slow for local builds
+ * @param marksWords whether to wrap every string of the `words.ts` files in ⟦ and ⟧, so that tests find interface text
  * from other sources
  * @returns the sizes, and the bundle's source files as paths relative to `root`
  * @throws Error if a file or group of files exceeds its size limit

@@ -206,7 +206,7 @@ function AddRule({
 
 /**
  * A field for choosing an access level.
- * @param none label of the option "no rule"; if undefined, users cannot choose it
+ * @param none the label of the option "no rule"; if undefined, users cannot choose it
  */
 function LevelChoice({
   label,

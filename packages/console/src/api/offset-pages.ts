@@ -11,7 +11,8 @@ const pageSize = 50;
 
 /**
  * Loads a list page by page with limit and offset.
- * @param every returns the reload interval in milliseconds for the loaded rows, or false to stop reloading
+ * @param every a function that returns the reload interval in milliseconds for the loaded rows, or false to stop
+ * reloading
  */
 export function useOffsetPages<Row>(
   queryKey: readonly unknown[],

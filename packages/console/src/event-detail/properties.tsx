@@ -73,7 +73,7 @@ export function PropertyList({
       {found.length === 0 && <p className="detail-note quiet">{text.noneFound}</p>}
       <Facts members={shown} by={by} actions={actions} />
       {folded.length > 0 && (
-        // Open the section during a search, or if no properties are outside it.
+        // Expand the collapsed section during a search, or if it contains all properties.
         <details key={String(searchText === '')} open={searchText !== '' || shown.length === 0}>
           <summary className="fold">{text.folded(folded.length)}</summary>
           <Facts members={folded} by={by} actions={actions} />

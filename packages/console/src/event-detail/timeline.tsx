@@ -47,7 +47,7 @@ function SessionHead({ session: { events } }: { session: Session }) {
 
 /**
  * Shows the events that match a filter, newest first and grouped by session. Each event links to the Events page.
- * @param empty content to show if no event matches
+ * @param empty the content to show if no event matches
  */
 export function EventTimeline({ what, filter, empty }: { what: string; filter: Query; empty: ReactNode }) {
   const { id, timezone } = useProject();

@@ -26,7 +26,7 @@ export function FilterList({
   onEditing,
 }: {
   filters: unknown;
-  /** Letter of the event that the filters apply to. Undefined if they apply to the entire query. */
+  /** Letter (A, B, …) of the event that the filters apply to. Undefined if they apply to the entire query. */
   of?: string;
   onFilters: (filters: unknown[] | undefined) => void;
   /** Called when the user opens or closes a filter form. The surrounding form cannot be saved while it is open. */

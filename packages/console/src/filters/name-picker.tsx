@@ -33,7 +33,7 @@ const keyOf = (name: string) => `name ${name}`;
  * A searchable list of events or properties, with the most frequent ones first. Users can also enter names that the
  * project has not received yet.
  * @param of `events`, or the type of the property
- * @param empty label of the option that selects no specific name
+ * @param empty the label of the option that selects no specific name
  * @param isLive whether to report every keystroke; by default, a name is reported when the user chooses it, presses
  * Enter or leaves the field
  */
@@ -161,7 +161,7 @@ function useOptions({
     .toSorted((one, other) => (other.volume_30_day ?? 0) - (one.volume_30_day ?? 0));
   const options = byVolume.map((one) => ({ id: keyOf(one.name), name: one.name, hint: hintOf(one, isEvent) }));
   const isListed = (name: string) => options.some((one) => one.name === name);
-  // The list contains only names that the project has received, so add the name in the field.
+  // The list contains only names that the project has received, so also offer the name in the input field.
   const unlisted = isLive ? [] : [typed === null ? value : search].filter((name) => name !== '' && !isListed(name));
   return [
     ...(empty !== undefined && search === '' ? [{ id: keyOf(''), name: '', hint: '' }] : []),

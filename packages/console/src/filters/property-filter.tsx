@@ -17,7 +17,7 @@ interface FilterProps {
   onChange: (filter: Filter) => void;
 }
 
-/** A form for one filter. @param operators the available operators; by default, all operators */
+/** A form for one filter. @param operators the operators that users can choose; by default, all operators */
 export function PropertyFilter({
   filter,
   operators = text.operators,
@@ -202,7 +202,7 @@ export function ValuesInput({
   );
 }
 
-/** A form for a cohort filter. @param except ID of a cohort that users cannot choose */
+/** A form for a cohort filter. @param except the ID of a cohort that users cannot choose */
 export function CohortFilter({ filter, except = null, onChange }: FilterProps & { except?: number | null }) {
   const cohorts = useCohorts(true).filter(({ id }) => id !== except);
   const chosen = filter.value === null || filter.value === undefined ? '' : String(filter.value);

@@ -8,8 +8,8 @@ import { useRecordTitle } from './record-title.ts';
 
 /**
  * A page header with the title, the current status and at most three buttons, one of which is the main button.
- * @param about the record's description, which is shown below the title
- * @param onRename if set, the title is a button that opens the rename form
+ * @param about a description of the record, which is shown below the title
+ * @param onRename a function that renames the record; if set, the title is a button that opens the rename form
  */
 export function PageTitle({
   title,

@@ -20,7 +20,7 @@ interface WaysIn {
 
 /**
  * Sign-in with email and password, a passkey or an identity provider, followed by a second factor if one is required.
- * @param next URL path to which the identity provider returns the user, with the prefix `/console/`
+ * @param next the URL path to which the identity provider returns the user, with the prefix `/console/`
  * @param startsWith the second-factor methods, if the user has already signed in with the identity provider
  */
 export function SignInForm({

@@ -33,7 +33,7 @@ export interface Portion<Row> {
 /**
  * Creates a function that reads the rows of some keys in order, up to the row that reaches `maxBytes`. Measures one row
  * after another until it reaches that row. PostgreSQL therefore neither decompresses nor sends the rows after it, each
- * of which can have a gigabyte.
+ * of which can be a gigabyte in size.
  */
 export function createLargeRowReader<Key extends object, Row extends object>({ key, row, columns, bytes }: LargeRows) {
   const names = Object.keys(key);
@@ -92,7 +92,7 @@ export class StoppedSearch<Key> {
   readonly keys: Key[];
   /** The position in the list up to which the search is complete. The next page continues from there. */
   readonly end: Key;
-  /** The time at this position, in a list that is sorted by time. */
+  /** The time of the row at this position. Null if the list is not sorted by time. */
   readonly until: Date | null;
 
   constructor({ keys, end, until = null }: { keys: Key[]; end: Key; until?: Date | null }) {

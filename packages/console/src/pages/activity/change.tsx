@@ -25,7 +25,7 @@ export interface Activity {
     changes: FieldChange[] | null;
   };
   created_at: string;
-  /** Null for an organization's record. */
+  /** The environment ID. Null for a record that belongs to the organization. */
   team_id: number | null;
 }
 

@@ -14,7 +14,7 @@ const byWhat = ({ job_type: type, job_id: id }: { job_type: string; job_id: stri
 /**
  * Describes a change and shows the previous values.
  * @param place the record's project and environment; null if the list covers only one project
- * @param onOnly restricts the list to the record's changes; undefined if the list is already restricted
+ * @param onOnly a function that restricts the list to the record's changes; undefined if the list is already restricted
  */
 export function ActivityEntry({
   entry,

@@ -54,7 +54,7 @@ export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; o
   );
 }
 
-/** A panel with the details of a cohort. @param onOpen opens another cohort, for example a copy */
+/** A panel with the details of a cohort. @param onOpen a function that opens another cohort, for example a copy */
 export function CohortDetail({
   id,
   onOpen,
@@ -274,7 +274,7 @@ function CohortForm({
 
 /**
  * A form for groups of conditions, which are combined with OR.
- * @param own ID of the edited cohort, which its conditions cannot refer to
+ * @param own the ID of the edited cohort, which its conditions cannot refer to
  */
 function ConditionGroups({
   groups,

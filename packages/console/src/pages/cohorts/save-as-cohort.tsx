@@ -19,7 +19,8 @@ export const maxInCohort = 10_000;
 
 /**
  * A button that saves the listed persons as a static cohort.
- * @param read returns the UUIDs of the first `maxInCohort` listed persons when the user creates the cohort
+ * @param read a function that returns the UUIDs of the first `maxInCohort` listed persons when the user creates the
+ * cohort
  */
 export function SaveAsCohort({ name: suggested, read }: { name: string; read: () => Promise<string[]> }) {
   const mayWrite = useHasLevel(1);

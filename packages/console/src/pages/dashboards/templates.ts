@@ -19,7 +19,10 @@ export interface TemplateField {
 
 export interface Template {
   fields: Record<string, TemplateField>;
-  /** Returns the template's tiles in display order. @param names returns the user's input for a field */
+  /**
+   * Returns the template's tiles in display order.
+   * @param names a function that returns the user's input for a field
+   */
   tiles: (names: (field: string) => string) => TemplateTile[];
 }
 

@@ -4,7 +4,7 @@ import { useRecordChange } from '../../records/change.ts';
 import type { Tile } from './shapes.ts';
 import { text } from './words.ts';
 
-/** A dialog for editing the text of a tile. @param tile null to create a tile */
+/** A dialog for editing the text of a tile. @param tile the tile to edit, or null to create one */
 export function TextTileDialog({ path, tile, onClose }: { path: string; tile: Tile | null; onClose: () => void }) {
   const [body, setBody] = useState(tile?.text?.body ?? '');
   const change = { text: { body }, ...(tile === null ? { layouts: { sm: { w: 6, h: 2 } } } : { id: tile.id }) };

@@ -15,7 +15,7 @@ import { text } from './words.ts';
 
 type Handle = Pick<HTMLAttributes<HTMLButtonElement>, 'onPointerDown' | 'onKeyDown'>;
 
-/** @param handles controls for moving, resizing and removing the tile; undefined outside edit mode */
+/** @param handles the controls for moving, resizing and removing the tile; undefined outside edit mode */
 export function TilePanel({
   state: { tile, insight, isLoading, error },
   size,

@@ -16,7 +16,7 @@ import { formatTime } from '../../parts/time.ts';
 import { type Definition, type Kind, toDefinitionsPath } from './shapes.ts';
 import { text } from './words.ts';
 
-/** The details of a definition, shown next to the list: facts, and a form for its description, tags and status. */
+/** The details of a definition, shown next to the list, and a form for its description, tags and status. */
 export function DefinitionDetail({ id, kind, onClose }: { id: string; kind: Kind; onClose: () => void }) {
   const project = useProject();
   const request: ApiCall = { path: `${toDefinitionsPath(project.id, kind)}/${id}` };

@@ -56,7 +56,7 @@ const maxRows = 10_000;
 
 /**
  * Reads all events of a list page by page, and formats them as CSV.
- * @param onRows called with the number of rows read so far
+ * @param onRows a function that is called with the number of rows read so far
  * @returns the CSV, and whether the list was truncated
  */
 async function readCsv(

@@ -124,7 +124,7 @@ function useMoves({ view, change, list, next }: EventsView, panel: { current: HT
   const close = () => {
     const { open } = view;
     change({ open: '', tab: 'properties' });
-    // On phones, the row is hidden until the details have closed.
+    // On phones, the row is hidden until the details have closed, so wait for the next frame.
     requestAnimationFrame(() => rowOf(open)?.focus());
   };
   const step = (by: 1 | -1) => {

@@ -57,7 +57,7 @@ export function FlagEditor({
     const isChanged = Object.keys(findChanges(next, base)).length > 0;
     onKeep(isChanged ? { draft: next, base } : null);
   };
-  /** Bases the form on a newer version of the flag. @param next edits to keep, or null to discard all edits */
+  /** Bases the form on a newer version of the flag. @param next the edits to keep, or null to discard all edits */
   const startFrom = (now: Flag, next: Draft | null) => {
     setTheirs(null);
     save.reset();

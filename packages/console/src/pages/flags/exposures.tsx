@@ -134,7 +134,7 @@ function Shown({ exposed }: { exposed: Exposed }) {
   );
 }
 
-/** A bar chart with a tooltip for each bar. @param label describes the chart to screen readers */
+/** A bar chart with a tooltip for each bar. @param label a description of the chart for screen readers */
 function Bars({
   values,
   label,

@@ -127,7 +127,7 @@ export function FlagExplanation({
 }
 
 /**
- * A field for finding a person by email address, name or distinct ID. A text that does not match a person is used as a
+ * A field for finding a person by email address, name or distinct ID. Input that does not match a person is used as a
  * distinct ID.
  */
 function PersonChoice({

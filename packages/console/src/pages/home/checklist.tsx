@@ -11,7 +11,7 @@ import { text } from './words.ts';
 
 type Step = 'event' | 'identify' | 'insight' | 'flag' | 'invite';
 
-/** The page on which the user completes each step. */
+/** For each step, the path of the page on which the user completes it. */
 const pathOf: Record<Step, string> = {
   event: 'live',
   identify: 'live',
@@ -76,7 +76,7 @@ const lists: Record<Step, (projectId: number, organization: string) => { path: s
     identify: (id) => ({ path: `/api/projects/${id}/events`, query: { limit: 1, event: '$identify' }, than: 0 }),
     insight: (id) => ({ path: `/api/projects/${id}/insights`, query: { limit: 1, saved: true }, than: 0 }),
     flag: (id) => ({ path: `/api/projects/${id}/feature_flags`, query: { limit: 1 }, than: 0 }),
-    // The list of members includes the current user.
+    // The list of members always includes the current user, so the step requires another member.
     invite: (_, organization) => ({ path: `/api/organizations/${organization}/members`, query: { limit: 2 }, than: 1 }),
   };
 

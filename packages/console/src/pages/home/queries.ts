@@ -36,7 +36,7 @@ export const useHomeUrlState = () => useUrlState(parts);
 export type View = ReturnType<typeof useHomeUrlState>['view'];
 export type Change = ReturnType<typeof useHomeUrlState>['change'];
 
-/** The ends of time ranges that end in the past, by their starts. */
+/** The end of each time range that ends in the past, by the range's start. */
 const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': '-1mEnd' };
 const hourly = new Set<Time>(['dStart', '-1dStart', '-24h']);
 
@@ -88,7 +88,7 @@ export const createQueryCall = (projectId: number, query: object, refresh?: stri
 
 /**
  * Runs a query. The previous result remains visible until the new result arrives.
- * @param round incremented on each manual refresh
+ * @param round a number that increases with each manual refresh
  */
 export function useWebQuery<Results>(query: object, round: number) {
   const { id } = useProject();

@@ -21,7 +21,7 @@ export type LiveNotice =
   | { kind: 'gap'; missed: number }
   | { kind: 'share'; share: number }
   | { kind: 'trouble'; detail: string }
-  /** The stream reports its lag only while it works, so a lag ends an earlier `trouble`. */
+  /** The stream reports its lag only while it works, so this message ends any earlier `trouble`. */
   | { kind: 'lag' }
   | { kind: 'bye'; reason: string };
 

@@ -65,8 +65,8 @@ export function DeletePerson({
 }
 
 /**
- * Returns the text that the user must type to confirm: the email address, name or distinct ID. Prefers values that are
- * probably unique.
+ * Returns the string that the user must type to confirm: the email address, name or distinct ID. Prefers values that
+ * are probably unique.
  */
 function typeableOf({ uuid, properties: { email, name }, distinct_ids: [distinctId] }: Person): string {
   const isTypeable = (value: unknown): value is string =>
@@ -90,7 +90,7 @@ interface DeletionActivity {
 
 /**
  * Shows the progress of a person's deletion.
- * @param otherwise content to show if the person does not exist and was not deleted
+ * @param otherwise the content to show if the person does not exist and was not deleted
  */
 export function DeletionStatus({ id, otherwise }: { id: string; otherwise: ReactNode }) {
   const project = useProject();

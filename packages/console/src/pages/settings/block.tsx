@@ -71,7 +71,7 @@ export function OneTimeSecret({ title, value, onDone }: { title: string; value: 
 
 /**
  * A dialog that asks for confirmation before an action that cannot be undone.
- * @param act performs the action; if it fails, the dialog remains open and shows the error
+ * @param act a function that performs the action; if it fails, the dialog remains open and shows the error
  * @param typed the text that the user must type to confirm; by default, typing is not required
  */
 export function ConfirmationDialog({

@@ -1,6 +1,6 @@
 /**
  * Radio buttons with an explanation for each option.
- * @param onChoose omitted if the form reads the chosen value itself
+ * @param onChoose a function that receives the chosen value; omitted if the form reads the value itself
  */
 export function RadioCards<Value extends string>({
   name,

@@ -39,7 +39,7 @@ export function EmptyList<Kind extends string>({
 
 /**
  * Returns the most recently opened item, whose link takes the focus when the user returns to the list.
- * @param open the open item; empty while the list is shown
+ * @param open the ID of the item that is open; empty while the list is shown
  */
 export function useLastOpen(open: string): string {
   const last = useRef('');

@@ -12,7 +12,7 @@ import { text } from './words.ts';
 
 /**
  * A dialog that creates a project, an environment or an organization, and then opens it.
- * @param path API path of the POST request
+ * @param path the API path of the POST request
  */
 export function MakeDialog({
   title,

@@ -8,7 +8,7 @@ import { text } from './words.ts';
 
 /**
  * A form that renames a project, an environment or an organization.
- * @param reason why the user cannot change the name; undefined if the user can
+ * @param reason an explanation of why the user cannot change the name; undefined if the user can
  */
 export function NameForm({
   title,

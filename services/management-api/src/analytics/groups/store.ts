@@ -80,7 +80,7 @@ export async function readGroup(
   return rows[0];
 }
 
-/** Maximum number of groups per type for counting the groups' properties. */
+/** Maximum number of groups of each type to read when counting how many groups have each property. */
 export const maxGroupsCounted = 50_000;
 
 export async function countGroupProperties(
@@ -148,7 +148,7 @@ interface GroupOfEvents {
 
 /**
  * Finds the persons on a page of a group's members, newest first. A person is a member if at least one of the person's
- * events has the group. The groups of events are not indexed, so each page reads all events of the project since
+ * events has the group. There is no index on the groups of events, so each page reads all events of the project since
  * `after`.
  */
 export async function findGroupMembers(

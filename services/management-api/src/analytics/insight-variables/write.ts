@@ -25,7 +25,7 @@ interface Author {
   target: AddressedProject;
 }
 
-/** Maximum number of variables. Every SQL query reads all variables. */
+/** Maximum number of variables per environment. It is limited because every SQL query reads all variables. */
 const maxVariables = 500;
 
 /**

@@ -64,7 +64,7 @@ export const refreshQuery = Type.Optional(
   }),
 );
 
-/** An unknown value means that the response contains only cached results. */
+/** Parses the parameter `refresh`. With an unknown value, the response contains only cached results. */
 export function readRefresh(given: string | undefined): RefreshMode {
   if (given?.toLowerCase() === 'true') return 'force_blocking';
   return refreshModes.find((mode) => mode === given) ?? 'force_cache';
@@ -124,7 +124,7 @@ export async function runInsight(
 ): Promise<InsightResult | undefined> {
   if (row.query === null) return undefined;
   const run = { insightId: row.id, ...(dashboardId !== undefined && { dashboardId }) };
-  // Compute the result again, because a file for an SQL insight has more rows than the cached result.
+  // Compute an SQL insight again for a file, because the file can contain more rows than the cached result.
   const isSqlFile = isFile && findSource(row.query)?.kind === 'HogQLQuery';
   const mode = isSqlFile && refresh === 'force_cache' ? 'blocking' : refresh;
   const { result, status } = await queryRunner.run(queryCaller, {

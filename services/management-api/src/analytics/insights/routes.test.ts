@@ -315,7 +315,7 @@ test('insight-252, insight-253: hides a deleted insight, and restores it on requ
   expect(await read(id)).toMatchObject(NF());
   expect(await read(short_id)).toMatchObject(NF());
   expect(await names('')).toEqual([]);
-  // Terraform sends this request after an interruption.
+  // After an interruption, Terraform sends the same deletion again.
   expect((await change(id, { deleted: true })).status).toBe(200);
   expect(await change(id, { deleted: false })).toMatchObject({ status: 200, body: { deleted: false, name: 'One' } });
   expect((await read(id)).status).toBe(200);

@@ -48,7 +48,9 @@ export function insightRoutes(
   return [...activityRoutes(deps), ...viewedRoutes(deps), ...readRoutes(deps), ...insightWriteRoutes(deps)];
 }
 
-/** Former insight types. Older clients send one of them instead of an ID, and the query in the URL. */
+/**
+ * Former insight types. In place of an insight ID, older clients send one of these types, with the query in the URL.
+ */
 const formerTypes = new Set(['trend', 'funnel', 'retention', 'path']);
 
 const shownQuery = Type.Object({

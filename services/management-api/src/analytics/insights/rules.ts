@@ -80,7 +80,7 @@ const queryKinds = [...chartKinds, ...tableKinds, 'HogQLQuery'];
 
 const maxKiB = 128;
 
-/** Limits the size of values that are stored unchanged. @throws AppError `invalid` */
+/** Checks the size of a value that is stored unchanged. @throws AppError `invalid` if it is too large */
 export function requireMaxSize(value: unknown, attr: string, what: string): void {
   if (Buffer.byteLength(JSON.stringify(value)) <= maxKiB * 1024) return;
   throw refusal(attr, `${what} must not exceed ${maxKiB} KiB.`, 'max_length');

@@ -61,7 +61,7 @@ const tables = `insight i
 
 /**
  * Returns a page of insights and their total number.
- * @param order SQL of the sort order, which must not contain user input
+ * @param order the sort order as SQL, which must not contain user input
  */
 export async function listInsights(
   sql: Sql,
@@ -161,7 +161,7 @@ export async function updateInsight(
   );
 }
 
-/** Ignores IDs that do not exist. */
+/** Records that a user has just opened insights. Ignores IDs that do not exist. */
 export async function recordInsightViews(
   sql: Sql,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -196,7 +196,7 @@ export interface TrendingRow extends InsightRow {
 
 /**
  * Returns the insights that the most users opened after a given time, sorted by the number of users.
- * @param viewers maximum number of users to return for each insight
+ * @param viewers the maximum number of users to return for each insight
  */
 export async function listTrending(
   sql: Sql,

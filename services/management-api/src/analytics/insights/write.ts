@@ -27,7 +27,8 @@ export interface InsightAuthor extends Pick<Caller, 'userId' | 'scopes'> {
 
 /**
  * Creates an insight.
- * @param parser null for a copy of another insight. Its query is not checked, because it may no longer be valid.
+ * @param parser the parser that checks the query's SQL. Null for a copy of another insight, whose query is not checked
+ * because it may no longer be valid.
  * @throws AppError `invalid` naming the field
  */
 export async function createInsight(
@@ -146,7 +147,7 @@ export function chooseActivityVerb(
   return after.deleted ? 'deleted' : 'restored';
 }
 
-/** Maximum number of tiles per dashboard. A response contains the insight of every tile. */
+/** Maximum number of tiles per dashboard. It is limited because a response contains the insight of every tile. */
 const maxTiles = 200;
 
 /**

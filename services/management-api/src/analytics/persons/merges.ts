@@ -92,7 +92,7 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
 const maxMergeBytes = 8 * 1024 * 1024;
 
 /**
- * Replays the merge events in order. Omits events that merge two IDs again that an earlier event has already merged.
+ * Replays the merge events in order. Omits an event if an earlier event has already merged the same two IDs.
  * `is_joined` is false if the event's other ID does not belong to this person: either the merge was rejected, or the ID
  * was deleted or moved to another person after the merge.
  */

@@ -40,7 +40,7 @@ const personCount = Type.Object(
   { title: 'PersonCount' },
 );
 
-/** Filters for which an index exists. */
+/** The filters that use an index. Error messages about slow searches suggest them. */
 const narrowing = '`distinct_id` or `email`';
 
 const owners = ['person'] as const;

@@ -23,13 +23,13 @@ interface PersonList {
 /** Milliseconds after which a search returns the persons found so far. */
 const longMs = 8000;
 /**
- * Time limit in milliseconds, instead of `longMs`, if an index has found persons. They are probably the persons that
- * the user is looking for.
+ * Time limit in milliseconds that replaces `longMs` if persons were found through an index. The user is probably
+ * looking for one of these persons.
  */
 const shortMs = 400;
 /**
- * If an index finds more persons than this, the list is not split into two sections, because a page fills quickly
- * anyway.
+ * If an index finds more persons than this, the list does not show them in a section of their own, because a page fills
+ * quickly anyway.
  */
 const maxByStart = 1000;
 

@@ -93,7 +93,7 @@ export const readPersons = createLargeRowReader<PersonKey, PersonRow>({
   bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
 });
 
-/** Persons with IDs below `behind`, down to `from`. Null means no limit. */
+/** A range of person IDs below `behind`, and down to `from`. Null means no limit. */
 export interface IdRange {
   behind: string | null;
   from: string | null;

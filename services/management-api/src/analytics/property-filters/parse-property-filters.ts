@@ -11,7 +11,7 @@ import { findTimeZone } from '../../time/time-zone-store.ts';
 /** A filter's `type`. It determines whose property the filter compares. */
 type Owner = 'event' | 'person' | 'event_metadata';
 
-/** Maximum number of filters. Every filter is evaluated for every row that a list reads. */
+/** Maximum number of filters per request. A list evaluates every filter for every row that it reads. */
 const maxFilters = 20;
 const knownFields = new Set(['key', 'value', 'operator', 'type']);
 
@@ -33,8 +33,8 @@ export async function readListFilters(
 }
 
 /**
- * Reads the query parameter `properties` for events without a current person, such as the events of a live stream. A
- * filter on persons compares the person properties in the event.
+ * Reads the query parameter `properties` for events that are not joined with their persons, such as the events of a
+ * live stream. A filter on persons compares the person properties that are stored in the event.
  */
 export function parseStoredEventFilters(text: string | undefined, timeZone: string): Condition {
   return toCondition(parseFilters(text, ['event', 'person']), { of: 'stored events', timeZone });

@@ -118,7 +118,7 @@ test.each<[unknown, string]>([
   ['nonsense', 'properties'],
   ['{"$browser":"Chrome"}', 'properties'],
   [new Array(21).fill(good), 'properties'],
-  // Only the database detects this error.
+  // Only the database detects that this regular expression is invalid.
   [[{ ...good, operator: 'regex', value: '\\p{L}' }], 'properties__0__value'],
   [[null], 'properties__0'],
   [[good, 'x'], 'properties__1'],

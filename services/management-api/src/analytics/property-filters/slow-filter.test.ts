@@ -26,7 +26,7 @@ test.each([
   ['events', 'event'],
   ['persons', 'person'],
 ])('returns 503 with advice when a property filter for %s takes too long', async (name, table) => {
-  // Lock the table, so that the list is blocked even on a fast machine.
+  // Lock the table, so that the request exceeds the time limit even on a fast machine.
   const response = await api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
     return list(name);

@@ -45,7 +45,8 @@ const cancelChannel = 'query cancel';
 
 /**
  * Creates the registry of background runs.
- * @param longestMs time after which an incomplete run is reported as lost, because its process must have exited
+ * @param longestMs the time in milliseconds after which an incomplete run is reported as lost, because its process must
+ * have exited
  */
 export function createBackgroundRuns({
   keyValue,

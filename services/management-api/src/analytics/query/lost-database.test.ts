@@ -71,7 +71,10 @@ async function loseQuery(fault: 'cut' | 'refuse', refresh: string) {
   return { response: await response, release: lock.release };
 }
 
-/** Checks that a lost query released its slot. If it did not, the next query waits for the slot and fails. */
+/**
+ * Checks that a query that lost its connection has released its slot. Otherwise, the next query waits for the slot and
+ * fails.
+ */
 async function expectFreeSlot() {
   const { status, body } = await ask('force_blocking');
   expect([status, body.results?.[0].count]).toEqual([200, 1]);

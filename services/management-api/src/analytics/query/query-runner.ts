@@ -73,7 +73,7 @@ export interface QueryOutcome {
 }
 
 export interface QueryCaller {
-  /** The caller. Its credential's ID limits the number of concurrent computations. */
+  /** The caller. The number of concurrent computations is limited for each credential ID. */
   caller: { credential: Pick<Caller['credential'], 'id'> & { kind: Caller['credential']['kind'] | 'link' } };
   target: AddressedProject;
 }
@@ -87,7 +87,7 @@ interface QueryRunnerOptions extends QueryDeps {
   maxMs: number;
 }
 
-/** The slots of a project. A project can run one query per slot at the same time, across all processes. */
+/** The query slots of each project. Across all processes, a project can run one query per slot at the same time. */
 const slots = [1, 2, 3];
 const slotPatienceMs = 5000;
 const slotPauseMs = 100;
@@ -96,8 +96,8 @@ const maxBytes = 256 * 1024 * 1024;
 /** Maximum number of rows in the CSV file for an SQL query without LIMIT. */
 const rowsOfFile = 50_000;
 /**
- * Time in milliseconds that a query may take in addition to its execution, to wait for a slot and a connection and to
- * process the result.
+ * Time in milliseconds that a query may take beyond its execution time limit. The query needs this time to wait for a
+ * slot and a connection, and to process the result.
  */
 const aroundMs = 20_000;
 
@@ -244,9 +244,9 @@ function toQueryResponse(
  * Waits for a slot of the project. Each slot is a key in the key-value store. The key expires, so a crashed process
  * does not occupy its slot forever. If the store is unavailable, the number of connections limits the queries of each
  * process.
- * @param longestMs expiration time of the key, which is longer than any query takes
+ * @param longestMs the expiration time of the key, which is longer than any query takes
  * @returns a function that releases the slot
- * @throws AppError `rate_limited` if no slot becomes free in time, or the reason of the signal
+ * @throws AppError `rate_limited` if no slot becomes free in time, or the abort reason if the signal aborts
  */
 async function takeSlot(
   keyValue: KeyValueStore,

@@ -20,7 +20,7 @@ export function createSharedRuns<T>() {
 
   /**
    * Returns the result for a key, from the current run or from a new one.
-   * @param signal ends the wait of this caller. The run is aborted when no caller waits for it anymore.
+   * @param signal a signal that ends this caller's wait. The run itself is aborted when no caller waits for it anymore.
    */
   return async (key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     signal.throwIfAborted();

@@ -309,7 +309,7 @@ it('visitor-011 computes only results that are not fresh, and a failing result a
     send('PATCH', `insights/${id}/`, { query: { ...trends, properties: [{ key: 'id', type: 'cohort', value }] } });
   const cohort = (await send('POST', 'cohorts/', { name: 'Closed', is_static: true })).body.id;
   await change(cohort);
-  // Members cannot use the cohort. The link must not show results that depend on it.
+  // After this change, members cannot use the cohort. The link must then not show results that depend on the cohort.
   await send('PUT', `cohorts/${cohort}/access_controls/`, { access_level: 'none' }, acme.A.key);
   const refused = await numbersOf(token);
   expect(refused).toMatchObject({ status: 'failed', result: null });

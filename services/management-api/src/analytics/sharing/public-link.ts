@@ -26,8 +26,8 @@ export interface LinkLimits {
 }
 
 /**
- * Maximum number of computations per minute. Fresh results come from the cache. The limit therefore affects only
- * results that cannot be cached, because they failed or are too large.
+ * Maximum number of times per minute that an insight's result is computed for a link. Fresh results come from the
+ * cache. The limit therefore affects only results that cannot be cached, because they failed or are too large.
  */
 const computationsPerMinute = 3;
 

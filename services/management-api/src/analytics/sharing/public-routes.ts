@@ -157,7 +157,7 @@ async function showInsight(load: Load, link: OpenLink, insight: InsightRow | nul
 
 /**
  * Creates a function that loads results from the cache, and computes stale results again. Each project has only one
- * computation at a time, and a limited number per minute.
+ * computation at a time. The number of computations per minute is limited for each insight of a link.
  */
 function createLoader(queryRunner: QueryRunner, limits: LinkLimits) {
   const slots = new LRUCache<number, ReturnType<typeof limitConcurrency>>({ max: 1000 });

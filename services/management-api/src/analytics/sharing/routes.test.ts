@@ -106,7 +106,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
   it('sharing-010 requires edit access to the shared record', async () => {
     const id = await create(kind);
     const token = (await share(kind, id)).body.access_token;
-    // The creator always has access to a record, so the rule limits another member.
+    // The creator of a record always has access to it, so test the rule with another member.
     const rule = (level: string) => send('PUT', `${kind}/${id}/access_controls/`, { access_level: level }, acme.A.key);
     const other = (await createActors(api.database)).M;
     await api.database.sql.query('UPDATE membership SET organization_id = $1 WHERE user_id = $2', [

@@ -136,7 +136,7 @@ async function countOtherRunning(tx: Transaction, { exportId, id }: { exportId: 
 
 export const backfillOrders = ['-created_at', 'created_at', '-start_at', 'start_at'] as const;
 
-/** Returns a page of an export's backfills, sorted by time in the given direction, and the total count. */
+/** Returns a page of an export's backfills, sorted by `ordering`, and the total count. */
 export async function listBackfills(
   sql: Sql,
   exportId: string,

@@ -75,8 +75,8 @@ function checkSettings(type: ExportDestinationType, settings: Record<string, unk
 const serverFields = ['host', 'port', 'endpoint_url'];
 
 /**
- * Checks that stored secrets are not sent to a different server. A user who can change an export could otherwise read
- * its secrets on a server of their own.
+ * Checks that stored secrets are not sent to a different server. Otherwise, a user who can change an export could
+ * obtain its secrets by sending them to a server of their own.
  */
 function checkSecretsStay(stored: Destination, settings: Record<string, unknown>, sent: Record<string, unknown>): void {
   const moved = serverFields.find((name) => settings[name] !== stored.config[name]);

@@ -91,9 +91,8 @@ export async function createBatchExport(
 }
 
 /**
- * Changes only the given fields. The next interval still begins where the last exported interval ended, even if the
- * schedule changed. Changes to a paused export do not affect this time. If the export is unpaused, the next interval is
- * the current one.
+ * Changes only the given fields. The next interval begins where the last exported interval ended, even if the schedule
+ * or a paused export changes. If the export is unpaused, the next interval is the current one.
  * @throws AppError `not_found`, or `invalid` naming the field
  */
 export async function changeBatchExport(
@@ -243,8 +242,8 @@ async function readQuery(
 }
 
 /**
- * If the destination is a table, checks that the query selects the event's ID. A new row replaces the row with the same
- * ID.
+ * If the destination is a table, checks that the query selects the event's ID. The ID is required because a new row
+ * replaces the row with the same ID.
  */
 function checkQueryFits({ query, model, destination_type: type }: BatchExportFields): void {
   if (query === null) return;

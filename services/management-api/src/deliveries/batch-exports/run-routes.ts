@@ -86,7 +86,10 @@ const backfillRequest = Type.Object(
   },
   { title: 'BatchExportBackfillToCreate' },
 );
-/** Clients can send the complete export. All fields except the time range are ignored. */
+/**
+ * Clients can send the complete export. Other fields than the time range are ignored, except that non-empty filters and
+ * queries are rejected.
+ */
 const refusedOfBackfill = {
   filters: {
     detail:

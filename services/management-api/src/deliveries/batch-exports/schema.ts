@@ -347,7 +347,7 @@ export const batchExportExample = {
 
 const timeOrNull = (time: Date | null) => time && formatDateTime(time);
 
-/** Converts an export to an API response. `runs` may include runs of other exports. */
+/** Converts an export to an API response. Ignores the `runs` of other exports. */
 export function toBatchExport({ query, ...row }: BatchExportRow, runs: RunRow[]) {
   return {
     ...row,

@@ -157,7 +157,7 @@ export async function insertBatchExport(
   );
 }
 
-/** Requires a lock on the export. */
+/** The caller must hold a lock on the export. */
 export async function updateBatchExport(
   tx: Transaction,
   id: string,

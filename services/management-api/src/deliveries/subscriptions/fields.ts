@@ -53,7 +53,7 @@ export function fillSubscriptionDefaults(body: Static<typeof newSubscription>): 
   );
 }
 
-/** Undefined fields remain unchanged. */
+/** Applies changes to the fields. Undefined fields remain unchanged. */
 export function applySubscriptionChanges(fields: SubscriptionFields, changes: Changes): SubscriptionFields {
   const { start_date, until_date, dashboard_export_insights: insights, ...others } = changes;
   const { invite_message: _, send_test_now: __, ...kept } = others;

@@ -172,7 +172,7 @@ export function reportRoutes(
 }
 
 /**
- * Declares the route of the images in reports, for clients such as Slack that load images from a URL. The request must
+ * Declares the route for the images in reports, for clients such as Slack that load images from a URL. The request must
  * contain the ID of a report, which only its recipients know.
  */
 export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {

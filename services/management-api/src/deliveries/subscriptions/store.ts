@@ -113,7 +113,7 @@ export async function insertSubscription(
   return row.id;
 }
 
-/** Requires a lock on the subscription. */
+/** The caller must hold a lock on the subscription. */
 export async function updateSubscription(
   tx: Transaction,
   id: number,
@@ -248,7 +248,7 @@ export interface Unsubscribable {
   isSubscribed: boolean;
 }
 
-/** @param days maximum age of the email in which the unsubscribe link was sent */
+/** @param days the maximum age of the email in which the unsubscribe link was sent */
 export async function findUnsubscribable(sql: Sql, id: string, days: number): Promise<Unsubscribable | undefined> {
   const [row] = await sql.query<Omit<Unsubscribable, 'isSubscribed'> & SubscriptionFields & Record<string, unknown>>(
     `SELECT s.id AS "subscriptionId", s.environment_id AS "environmentId", p.organization_id AS "organizationId",
@@ -301,7 +301,7 @@ export async function findPlanFeatures(sql: Sql, organizationId: string): Promis
   return rows[0]?.features;
 }
 
-/** Returns the insights that a report would contain, with everything that determines their results. */
+/** Returns the insights that a report would contain, with the query and filters that determine their results. */
 export async function findReportedInsights(
   sql: Sql,
   environmentId: number,

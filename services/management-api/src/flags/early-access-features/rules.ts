@@ -9,8 +9,8 @@ const stagesWithEnrollment: readonly string[] = ['alpha', 'beta', 'general-avail
 
 /**
  * Returns the enrollment filters of a flag for a stage of its feature. The filters turn the flag on for users who opted
- * in, and off for users who opted out. Null removes the filters. The same rule is written in two forms, because older
- * evaluators support only the condition.
+ * in, and off for users who opted out. Null removes the filters. The same rule is stored as a field and as a condition,
+ * because older evaluators support only the condition.
  */
 export function enrollmentFilters(flagKey: string, stage: Stage | null): Record<string, unknown> {
   if (stage === null || !stagesWithEnrollment.includes(stage)) return { feature_enrollment: null, super_groups: null };

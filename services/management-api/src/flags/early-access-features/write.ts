@@ -27,7 +27,10 @@ import {
 export type FeatureChanges = Static<typeof featureChanges>;
 export type NewFeature = Static<typeof newFeature>;
 
-/** The user who changes a feature, with access to the feature's flag, because a change can enable the flag. */
+/**
+ * The user who changes a feature, and this user's access to flags. The access is needed because the change can enable
+ * the feature's flag.
+ */
 export interface FeatureWriter extends FlagWriter, Pick<Caller, 'scopes'> {
   rights: RecordRights;
 }

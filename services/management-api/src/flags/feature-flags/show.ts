@@ -65,8 +65,8 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, is
 }
 
 /**
- * Returns the rollout percentage if a flag has no variants and only one condition, without filters. Returns undefined
- * for any other flag.
+ * Returns the rollout percentage if a flag has no variants and only one condition, which has no filters. Returns
+ * undefined for any other flag.
  */
 function simpleRollout({ groups, multivariate }: Record<string, unknown>): number | null | undefined {
   const [condition, ...others] = Array.isArray(groups) ? groups : [];

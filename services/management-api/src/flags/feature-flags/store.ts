@@ -134,7 +134,7 @@ export type FlagConditions = ReturnType<typeof createConditions>;
 
 /**
  * Returns a page of flags, and their total number.
- * @param order SQL of the sort order, which must not contain user input
+ * @param order the sort order as SQL, which must not contain user input
  */
 export async function listFlags(
   sql: Sql,

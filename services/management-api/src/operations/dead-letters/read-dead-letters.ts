@@ -32,7 +32,7 @@ export interface ProjectDeadLetter {
 
 export const idPattern = `^(${eventTopics.join('|')})-\\d{1,9}-\\d{1,18}$`;
 
-/** Maximum number of dead letters per project, because a bug in Millrace could produce far more. */
+/** Maximum number of dead letters to return per project. A bug in Millrace could produce far more. */
 export const maxDeadLetters = 10_000;
 /** Maximum length of names and IDs in lists. Longer values are truncated. */
 const maxTextLength = 200;
@@ -61,8 +61,8 @@ export async function readDeadLetters(
       if (!found) return;
       if (!fullRecordIds.has(found.id))
         found.deadLetter = { ...deadLetter, record: { ...record, value: Buffer.alloc(0) } };
-      // If a record has two dead letters, keep only the last. A previous log may have had another record at the same
-      // offset.
+      // If two dead letters have the same ID, keep only the last. The other one may be about a record at the same
+      // offset of a previous log.
       deadLetters.set(found.id, found);
       if (deadLetters.size >= 2 * maxDeadLetters) deadLetters = byId(latest(deadLetters));
     },

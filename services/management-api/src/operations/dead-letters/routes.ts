@@ -66,7 +66,7 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: 
   };
 
   /**
-   * Finds the dead letters of a request. Reading the log counts as a search, because it takes as long as one. A user's
+   * Finds a project's dead letters. Reading the log counts as a search, because it takes as long as one. A user's
    * requests therefore cannot block those of other users.
    */
   async function find({ caller, target }: DeadLetterRequest, ids?: readonly string[]) {

@@ -73,8 +73,8 @@ const refused = () =>
 
 /**
  * Returns the access that a `live_events_token` in the header `Authorization: Bearer …` claims. The token must be
- * signed (HS256) with one of the configured secrets, for this audience, and must not have expired. `checkStreamAccess`
- * makes all other checks.
+ * signed (HS256) with one of the configured secrets, must be issued for live events, and must not have expired.
+ * `checkStreamAccess` makes all other checks.
  * @throws AppError `unauthenticated`
  */
 export function findTokenAccess(header: string | undefined, secrets: readonly string[]): StreamAccess {

@@ -204,7 +204,10 @@ const publish = ({ log, topic }: World, ...events: ProcessedEvent[]) =>
     events.map((event) => ({ topic, key: processedEventKey(event), value: Buffer.from(JSON.stringify(event)) })),
   );
 
-/** Publishes an event and waits until the client has received it. All events before it have then arrived too. */
+/**
+ * Publishes an event and waits until the client has received it. By then, the client has also received all earlier
+ * events.
+ */
 async function untilMarked(
   world: World,
   tenant: TestTenant,
@@ -479,7 +482,10 @@ describe('individual live streams', () => {
     });
   });
 
-  /** Published events by name. Each has a property `p` with this value, or no property `p`. */
+  /**
+   * The properties of the published events, by event name. Filters compare the property `p`, which one event does not
+   * have.
+   */
   const stored: Record<string, Record<string, unknown>> = {
     text: { p: 'Chrome' },
     other: { p: 'chrome mobile' },

@@ -171,8 +171,8 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
     }
   }
   /**
-   * Ends streams within two seconds after their session, key or membership has ended. Requests to other routes are
-   * rejected just as soon.
+   * Ends streams within two seconds after their session, key or membership has ended. Other routes reject requests
+   * within the same time.
    */
   async function checkAll(): Promise<void> {
     const watched = [...open];
@@ -258,7 +258,7 @@ const streamHeaders = { 'Cache-Control': 'no-cache, no-store', 'X-Accel-Bufferin
 /** Returns a random delay in milliseconds, so that clients do not all reconnect at the same time. */
 const retryMs = () => 1000 + Math.floor(Math.random() * 9000);
 
-/** Returns the first message. It describes the stream's content and what the stream omits. */
+/** Returns the first message of a stream. It describes what the stream contains and what it omits. */
 function describeStream(stream: {
   publishes: boolean;
   showsDrops: boolean;

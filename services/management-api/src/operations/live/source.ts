@@ -39,14 +39,14 @@ export interface SourceDeps {
 
 const pollMs = 500;
 /**
- * Time in milliseconds after which the process yields to other work. Without yielding, a batch with many watchers would
- * block all requests.
+ * Time in milliseconds after which the process yields to other work. Without yielding, a batch of events for many
+ * watchers would block all requests.
  */
 const sliceMs = 5;
 const maxDrops = 500;
 /**
- * Maximum delay in milliseconds between a warning's time and its commit. Warnings may be committed in a different order
- * than their times.
+ * Milliseconds by which each query for new warnings overlaps the previous one. Warnings may be committed up to this
+ * long after their time, and in a different order.
  */
 const overlapMs = 10_000;
 /** Number of recent event IDs that are remembered per environment to skip duplicates. */
@@ -140,8 +140,8 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
       const rows = await listDroppedEvents(sql, { projectIds, after, limit: maxDrops });
       for (const row of rows) registry.publish(row.project_id, droppedEvent(row), row.stored_at);
       const last = rows.at(-1)?.stored_at.getTime() ?? 0;
-      // After a full page, continue at its end. If the overlap were read again, the same full page could be returned
-      // repeatedly.
+      // After a full page, continue at its end without an overlap. With the overlap, the query could return the same
+      // full page repeatedly.
       const next = rows.length === maxDrops ? last : last - overlapMs;
       after = new Date(Math.max(after.getTime(), next));
       isFailing = false;
@@ -154,8 +154,8 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
 }
 
 /**
- * Creates the reader that all streams of this process share. It starts at the end of the log with the first stream, and
- * stops some time after the last stream.
+ * Creates the reader that all streams of this process share. It starts at the end of the log when the first stream
+ * opens, and stops some time after the last stream has closed.
  */
 export function createEventSource(deps: SourceDeps) {
   const { log, sql, topic, publishes } = deps;

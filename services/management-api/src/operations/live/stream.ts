@@ -12,7 +12,8 @@ export interface StreamTimes {
   /** Maximum duration of a stream in milliseconds. */
   longestMs: number;
   /**
-   * Milliseconds of each second that a stream's filter can use. After that, events are skipped until the next second.
+   * Computing time in milliseconds that a stream's filter can use in each second. After that, events are skipped until
+   * the next second.
    */
   filterMsPerSecond: number;
 }
@@ -149,7 +150,8 @@ function createSampling(
   { passes, filterMsPerSecond }: Pick<StreamFilter & StreamTimes, 'passes' | 'filterMsPerSecond'>,
   reportShare: (share: number) => void,
 ) {
-  // Start each stream's seconds at a random offset, so that streams do not all do their work at the same time.
+  // Limits apply to one second at a time. Start these seconds at a random offset for each stream, so that streams do
+  // not all do their work at the same time.
   const offsetMs = Math.random() * 1000;
   let second = { at: 0, shown: 0, skipped: 0, filterMs: 0 };
   /** The share of the previous second's events that were shown. */

@@ -50,8 +50,8 @@ interface SignInTry {
 }
 
 /**
- * Guides the administrator through three steps, explains the consequences for users, and lists the latest sign-in
- * attempts with their errors.
+ * Guides the administrator through the three setup steps, explains the consequences for users, and lists the latest
+ * sign-in attempts with their errors.
  */
 export function SingleSignOn({ domain, onClose }: { domain: DomainFields; onClose: () => void }) {
   const organization = useOrganization();

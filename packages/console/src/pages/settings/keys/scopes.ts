@@ -67,7 +67,7 @@ const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
 
 export const getPresetPowers = (name: PresetName): Powers => (name === 'all' || name === 'own' ? {} : presets[name]);
 
-/** Returns the preset with exactly these scopes, or `own`. */
+/** Returns the preset that has exactly these scopes, or `own` if none does. */
 export function findPreset(powers: Powers): PresetName {
   const names = Object.keys(presets) as (keyof typeof presets)[];
   return names.find((name) => toScopeNames(presets[name]).join() === toScopeNames(powers).join()) ?? 'own';

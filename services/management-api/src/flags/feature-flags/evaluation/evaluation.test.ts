@@ -95,7 +95,8 @@ test('flag-080: assigns users to new buckets when the key of a flag changes', as
   expect(renamed).toMatchObject({ status: 200, body: { key: 'new-key', version: 2 } });
   const after = await valuesOf('new-key');
   const changed = after.filter((value, index) => value !== before[index]).length;
-  // About half of the users get a different value. If the old buckets were still used, every user would keep the value.
+  // About half of the users get a different value. If the old buckets were still used, all users would keep their
+  // values.
   expect(changed).toBeGreaterThan(10);
   expect(changed).toBeLessThan(50);
 });

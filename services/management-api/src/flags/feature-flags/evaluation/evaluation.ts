@@ -153,7 +153,7 @@ interface EvaluationReason {
 
 /**
  * Yields each flag's value with its reason, by flag key. Evaluates one flag per step.
- * @param inactiveKeys keys of the flags that are turned off
+ * @param inactiveKeys the keys of the flags that are turned off
  */
 function* evaluationReasons(
   evaluated: Evaluation,

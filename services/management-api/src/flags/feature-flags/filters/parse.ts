@@ -13,8 +13,8 @@ import {
 import { parseConditionFilter } from './parse-filter.ts';
 
 /**
- * Maximum size of the filters in bytes. Each gateway, and each SDK with local evaluation, reads them again whenever
- * they change.
+ * Maximum size of the filters in bytes. It is limited because each gateway, and each SDK with local evaluation, reads
+ * the filters again whenever they change.
  */
 const maxBytes = 256 * 1024;
 const maxConditions = 1000;
@@ -90,7 +90,10 @@ function checkSwitches({ holdout, feature_enrollment, early_exit }: Record<strin
   }
 }
 
-/** Returns the stored patterns. They are not checked again, so that they do not block other changes. */
+/**
+ * Returns the regular expressions in stored conditions. They are not checked again, so that they do not block other
+ * changes.
+ */
 function patternsIn(groups: unknown): ReadonlySet<unknown> {
   const conditions = Array.isArray(groups) ? groups.filter(isObject) : [];
   const filters = conditions.flatMap(({ properties }) =>
