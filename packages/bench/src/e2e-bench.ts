@@ -23,7 +23,7 @@ export interface E2eBenchOptions {
   seconds: number;
   /** Whether to repeat the measurement while insight queries run. */
   queries: boolean;
-  /** Whether to keep twenty SQL queries open, of which three run and the others wait, instead of insight queries. */
+  /** Whether to open twenty SQL queries instead of insight queries. Three of them run, and the others wait. */
   sql: boolean;
   /** Number of stored events that the queries cover. */
   events: number;
@@ -184,8 +184,7 @@ async function measure(
   return {
     rate: options.rate,
     /**
-     * For each marker, the milliseconds from when its request was due until it was visible. Infinity for a marker that
-     * did not appear.
+     * How many milliseconds after its due time each marker became visible. Infinity for a marker that did not appear.
      */
     visibleAfterMs,
     sent: sent.requests * eventsPerRequest,

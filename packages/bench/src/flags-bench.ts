@@ -39,7 +39,7 @@ export async function benchFlags(options: FlagsBenchOptions, print: Print): Prom
   });
 }
 
-/** The targets apply to 50 and 1,000 flags. posthog-node is measured only with 50 flags, a typical number. */
+/** The targets apply to 50 and 1,000 flags. posthog-node is measured only with 50, a typical number. */
 const evaluators: [side: EvaluatorSide, flags: number][] = [
   ['millrace', 50],
   ['millrace', 1000],
@@ -67,8 +67,8 @@ async function measureEvaluators({ pairs, seconds }: FlagsBenchOptions, bench: B
 }
 
 /**
- * Measures first a closed loop (how many requests the gateway can handle, and their CPU time), and then an open loop at
- * half of that rate.
+ * First runs a closed loop, which shows how many requests the gateway can handle, and their CPU time. Then runs an open
+ * loop at half of that rate.
  */
 async function measureLoops(name: string, requests: string[], run: FlagsRun): Promise<NamedRun[]> {
   const job = { requests, connections, requestsPerSecond: null, durationMs: run.seconds * 1000 };
@@ -88,7 +88,7 @@ async function measureLoops(name: string, requests: string[], run: FlagsRun): Pr
 
 const flagRequestsPerSecond = 300;
 
-/** Measures the latency of events in a closed loop. Runs with and without flag requests alternate. */
+/** Measures the latency of sending events in a closed loop. Runs with and without flag requests alternate. */
 async function measureEvents(projectApiKey: string, flagRequests: string[], run: FlagsRun): Promise<EventsRun[]> {
   const { pairs, server, worker, bench } = run;
   const flagWorker = await bench.startWorker();

@@ -1,4 +1,4 @@
-// Benchmark of the ingest gateway and a simple gateway: how many requests they can handle, and how long clients wait.
+// Benchmark of the ingest gateway and a simple gateway: how many requests they can handle, and how long they take.
 
 import { gzipSync } from 'node:zlib';
 import { topicNames } from '@millrace/contracts';
@@ -22,16 +22,16 @@ interface Side {
 
 const warmUpMs = 3000;
 /**
- * Number of connections in closed loops. With fewer connections that send single events, most of the latency would be
- * the time that the producer waits for more records.
+ * Number of connections in closed loops. If fewer connections sent single events, most of the latency would be the time
+ * for which the producer waits for more records.
  */
 const closedConnections = { 'single-2kb': 128, 'batch-50x1kb': 8 };
 const openConnections = 64;
 
 /**
- * Compares the gateway with the naive gateway on the same broker, alternately. Measures first a closed loop (how many
- * requests they can handle, and their CPU time), and then an open loop at half the rate of the slower gateway (how long
- * clients wait).
+ * Alternately measures the gateway and the naive gateway on the same broker. First runs a closed loop, which shows how
+ * many requests they can handle, and their CPU time. Then runs an open loop at half the rate of the slower gateway,
+ * which shows how long clients wait.
  */
 export async function benchGateway(options: GatewayBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
@@ -111,7 +111,7 @@ const eventBytes = 1000;
 const pauseMs = 250;
 const smallRequests = { workload: 'single-2kb', connections: 64, requestsPerSecond: 300 } as const;
 
-/** Builds a compressed batch of 20 MB. Imports and servers that were offline for a while send such batches. */
+/** Builds a compressed batch of 20 MB. Imports send such batches, and so do servers that were offline for a while. */
 function largeBatch(projectApiKey: string): Uint8Array<ArrayBuffer> {
   const batch = Array.from({ length: batchBytes / eventBytes }, (_, index) => ({
     event: 'imported',
@@ -179,7 +179,7 @@ function gatewayReport(measurements: readonly GatewayMeasurement[], small: reado
   const single = cpu('single-2kb closed millrace');
   const p99Of = (name: string) => median(small.filter((one) => one.name === name).map(({ p99Ms }) => p99Ms));
   const added = p99Of(duringBatches) - p99Of(alone);
-  // A failed request's events may still be in the topic.
+  // A failed request's events may be in the topic although they were not acknowledged.
   const inexact = measurements.filter(
     ({ acknowledgedEvents, eventsInTopic, otherStatuses }) =>
       eventsInTopic < acknowledgedEvents ||

@@ -19,7 +19,7 @@ export interface InsightsBenchOptions extends ClickHouseBenchOptions {
 type Engine = (query: object) => Promise<unknown>;
 
 const [engineName, asSql] = ['PostgreSQL', 'SQL on PostgreSQL'] as const;
-/** The longest acceptable time for SQL, as a multiple of the equivalent insight query's time. */
+/** The longest acceptable time for an SQL query, as a multiple of the time of the equivalent insight query. */
 const longerAsSql = 1.3;
 
 type Times = Map<string, number>;
@@ -86,7 +86,7 @@ async function warmMedian(run: () => Promise<unknown>, runs: number): Promise<nu
   return median(times);
 }
 
-/** Measures the time to load eight tiles, two at a time. */
+/** Measures how long it takes to load eight tiles, two at a time. */
 function timeDashboard(engine: Engine, runs: number): Promise<number> {
   return warmMedian(async () => {
     const waiting = [...dashboardTiles];
@@ -103,7 +103,7 @@ function insightsReport({ results, dashboardMs, overApi, events }: Results): str
   const names = [engineName, asSql, 'simple SQL', 'Umami'];
   const msOf = (times: Times, name: string) => (times.has(name) ? formatFigure(times.get(name) ?? 0) : '');
   const rows = [...results, ['dashboard of eight tiles', new Map([[engineName, dashboardMs]])] as const];
-  // The targets are for ten million events.
+  // The targets are for ten million events, so adjust them to the number of events.
   const atMost = (targetMs: number) => Math.max(50, (targetMs * events) / 10_000_000);
   const targets = queries.flatMap(({ name, targetMs }): Target[] => {
     const [ms = Number.NaN, sqlMs] = [engineName, asSql].map((variant) => results.get(name)?.get(variant));

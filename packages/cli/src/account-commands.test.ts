@@ -24,7 +24,7 @@ const ofOrganization = () => ['--organization', tenant.organizationId];
 const ofProject = () => ['--project', String(tenant.projectId)];
 const ofEnvironment = () => ['--environment', String(tenant.environmentId)];
 
-test('`show` prints an organization, a project and an environment', async () => {
+test('`show` prints the organization, project or environment with the given ID', async () => {
   expect((await run('org', 'show', ...ofOrganization())).result).toEqual({
     id: tenant.organizationId,
     name: 'Acme',
@@ -53,7 +53,7 @@ test('`show` prints an organization, a project and an environment', async () => 
   });
 });
 
-test('renames an organization, a project together with its first environment, or an environment alone', async () => {
+test('renames an organization, a project together with its first environment, or only an environment', async () => {
   expect((await run('project', 'rename', ...ofProject(), '--name', ' Store ')).result).toMatchObject({ name: 'Store' });
   expect((await run('environment', 'show', ...ofEnvironment())).result).toMatchObject({ name: 'Store' });
   expect((await run('environment', 'rename', ...ofEnvironment(), '--name', 'Live')).result).toMatchObject({
@@ -67,7 +67,7 @@ test('renames an organization, a project together with its first environment, or
   });
 });
 
-test('delete commands delete nothing without --yes', async () => {
+test('delete commands do not delete anything without --yes', async () => {
   for (const [args, what] of [
     [['org', 'delete', ...ofOrganization()], 'the organization '],
     [['project', 'delete', ...ofProject()], 'the project '],
@@ -79,7 +79,7 @@ test('delete commands delete nothing without --yes', async () => {
   expect((await run('environment', 'show', ...ofEnvironment())).exitCode).toBe(0);
 });
 
-test('deletes organizations, projects and environments, and a project when its last environment is deleted', async () => {
+test('deletes organizations, projects and environments, and a project together with its last environment', async () => {
   const other = await createTestTenant(testDatabase.url, { projectName: 'Other' });
   const added = await run('environment', 'create', '--project', String(other.projectId), '--name', 'Test');
   const { environmentId } = added.result;

@@ -88,7 +88,7 @@ test('records the new account, its membership and its first key when an invite i
   expect(rows).toMatchObject(['User', 'OrganizationMembership', 'PersonalAPIKey'].map(created));
 });
 
-test('records creating, rolling and revoking keys without any substring of their values', async () => {
+test('records creating, rolling and revoking keys without including any part of their values', async () => {
   const made = await historyOf('key', 'create', '--user', String(userId), '--label', 'CI', '--scopes', '*');
   const common = { organization_id: null, scope: 'PersonalAPIKey', item_id: made.result.id };
   const { rows } = made;

@@ -88,7 +88,7 @@ function start(...readers: FormerLogReader[]): FormerLogDrain {
   return drain;
 }
 
-test('processes records in the PostgreSQL log before new ones, and those that arrive there later', async () => {
+test('processes records in the PostgreSQL log before new records, and also processes those that arrive there later', async () => {
   const of = prefix();
   const { live } = topicNames(of);
   await log.ensureTopics([{ topic: live, partitions: 3 }]);

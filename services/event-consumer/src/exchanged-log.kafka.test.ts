@@ -21,7 +21,8 @@ import {
 } from './testing/consumer-fixture.ts';
 
 /**
- * Tests that offsets belong to a log: a new log is read from its start, and a former log from where reading stopped.
+ * Tests that each log has its own offsets: a new log is read from its start, and a former log from where reading
+ * stopped.
  */
 let fixture: ConsumerFixture;
 let project: TestProject;
@@ -118,7 +119,7 @@ async function untilStored(acknowledged: readonly string[]): Promise<void> {
   );
 }
 
-test('switching between PostgreSQL and Kafka neither loses nor duplicates acknowledged events, even unread ones', async () => {
+test('switching between PostgreSQL and Kafka neither loses nor duplicates acknowledged events, even unprocessed ones', async () => {
   const { prefix, topics } = names();
   const acknowledged: string[] = [];
   for (const [kind, read, remaining] of [
@@ -140,7 +141,7 @@ test('switching between PostgreSQL and Kafka neither loses nor duplicates acknow
   expect((await storedUuids()).sort()).toEqual([...acknowledged].sort());
 });
 
-test('reads a topic that is deleted and created again under load from its start', async () => {
+test('reads a topic from its start if it is deleted and created again under load', async () => {
   const { prefix, topics } = names();
   await withLog('kafka', async (log) => {
     await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
@@ -148,7 +149,7 @@ test('reads a topic that is deleted and created again under load from its start'
       const before = await append(log, topics.live, 30);
       await untilStored(before);
       await deleteTopics(testServers().kafkaBrokers, [topics.live]);
-      // The senders continue, so the new topic soon has more records than were read from the former one.
+      // The senders continue, so the new topic soon has more records than were read from the topic it replaces.
       const after: string[] = [];
       await eventually(() => log.ensureTopics([{ topic: topics.live, partitions: 2 }]), { what: 'A new topic' });
       for (let batch = 0; batch < 10; batch += 1) {
@@ -164,7 +165,7 @@ test('reads a topic that is deleted and created again under load from its start'
   expect(new Set(rows.map(({ log }) => log)).size).toBe(2);
 });
 
-test('reads a PostgreSQL log that was emptied and filled again from its start', async () => {
+test('reads a PostgreSQL log from its start if it was emptied and filled again', async () => {
   const { prefix, topics } = names();
   await withLog('postgres', async (log) => {
     await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);

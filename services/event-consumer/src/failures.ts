@@ -50,7 +50,7 @@ const queryCanceled = '57014';
  */
 const recordStates = /^(22|23|54)[0-9A-Z]{3}$|^XX000$/;
 const sqlState = /^[0-9A-Z]{5}$/;
-/** Matches operating system error codes, for example EMFILE. Node.js's own error codes start with `ERR_`. */
+/** Matches operating system error codes, for example EMFILE, but not those of Node.js, which start with `ERR_`. */
 const systemError = /^E[A-Z0-9]+$/;
 
 /**
@@ -69,8 +69,8 @@ export class BatchTooLarge extends Error {
 }
 
 /**
- * The maximum size of persons or groups that one statement can load, in bytes of JSON. As objects, they take several
- * times as much memory, and several batches are in flight at the same time.
+ * The maximum size of the persons or groups that one statement can load, in bytes of JSON. As objects, they take
+ * several times as much memory, and several batches are in flight at the same time.
  */
 export const maxLoadedBytes = 8 * 1024 * 1024;
 
@@ -96,8 +96,8 @@ export class LedgerConflict extends Error {
 }
 
 /**
- * Waits for the insert of rows that do not exist according to the ledger.
- * @throws LedgerConflict if one of the rows exists
+ * Waits for the insert of rows that are new according to the ledger.
+ * @throws LedgerConflict if one of the rows already exists
  */
 export async function insertOrThrowConflict(what: string, insert: Promise<unknown>): Promise<void> {
   try {
@@ -108,8 +108,8 @@ export async function insertOrThrowConflict(what: string, insert: Promise<unknow
 }
 
 /**
- * Thrown if a month's partition no longer exists although the cache contains it. The retry of the batch creates it
- * again.
+ * Thrown if a month's partition no longer exists although it is in the cache. When the batch is retried, it creates the
+ * partition again.
  */
 export class PartitionMissing extends Error {
   constructor(cause: unknown) {
@@ -120,7 +120,7 @@ export class PartitionMissing extends Error {
 
 /**
  * Describes an error for the application log, without its message. Messages from PostgreSQL and JSON.parse contain
- * input data, but property values, keys and email addresses must never be logged.
+ * input data, and property values, keys and email addresses must never be logged.
  */
 export function describeFailure(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { errorName: typeof error };

@@ -11,7 +11,7 @@ import {
   type TestProject,
 } from './testing/consumer-fixture.ts';
 
-/** Tests that a person who opts in to a feature gets its flag. The event's `$set` is enough for this. */
+/** Tests that a person who opts in to a feature gets its flag. The event only needs to set a person property. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 beforeAll(async () => {
@@ -72,7 +72,7 @@ test.each<[string, object]>([
       ],
     },
   ],
-])('a person can opt in to and out of a feature: %s', async (_name, enrollment) => {
+])('a person can opt in to and out of a feature whose condition is in %s', async (_name, enrollment) => {
   const filters = { groups: [{ properties: [], rollout_percentage: 0 }], ...enrollment };
   await fixture.database.sql.query('INSERT INTO feature_flag (project_id, key, filters) VALUES ($1, $2, $3)', [
     project.id,

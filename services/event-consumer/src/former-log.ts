@@ -18,7 +18,7 @@ export interface FormerLogReader extends TopicGroup {
 
 export interface FormerLogDrain extends Stoppable {
   /**
-   * Resolves when all records have been read, or when reading makes no progress, so that callers never wait
+   * Resolves when all records have been read or when reading makes no progress, so that callers never wait
    * indefinitely.
    */
   begun(): Promise<void>;
@@ -26,11 +26,11 @@ export interface FormerLogDrain extends Stoppable {
 
 const lookEveryMs = 5000;
 const busyLookEveryMs = 250;
-/** If the backlog has not shrunk for this many milliseconds, reading is considered stuck. */
+/** Reading is considered stuck if the number of unread records has not decreased for this many milliseconds. */
 const patienceMs = 20_000;
 /**
- * How many milliseconds the former log must remain empty. Gateways may still append to it for a while, because they are
- * reconfigured after the consumers.
+ * How many milliseconds the former log must stay empty before reading ends. Gateways may still append to it for a
+ * while, because they are reconfigured after the consumers.
  */
 const restMs = 10_000;
 
@@ -152,8 +152,8 @@ function createBacklogWatch() {
 const days = 30;
 
 /**
- * Reports Kafka logs that were read before but are no longer read. This process cannot count their remaining records.
- * It can count records that are left in the PostgreSQL log, and `drainFormerLog` processes them.
+ * Reports Kafka logs that were read before but are no longer read. This process cannot count their unread records. A
+ * PostgreSQL log is not reported, because `drainFormerLog` processes its remaining records.
  */
 export async function reportFormerLogs({
   database,

@@ -20,7 +20,7 @@ import {
 
 const prefix = uniqueTopicPrefix();
 const topic = topicNames(prefix).live;
-/** After a consumer freezes, all previously accepted events must be visible within this promised time. */
+/** After a consumer freezes, all events that were accepted before must become visible within this promised time. */
 const promisedMs = 15_000;
 /** The test allows more time than promised, because the test machine may be slow. */
 const allowedMs = 2 * promisedMs;
@@ -89,9 +89,7 @@ async function untilStored(count: number, timeoutMs?: number): Promise<void> {
   await eventually(async () => (await stored()) >= count, { what: `that ${count} events are stored`, timeoutMs });
 }
 
-/**
- * Freezes a consumer while sessions of both consumers are in the middle of batches and have locked and written rows.
- */
+/** Freezes a consumer while both consumers have open transactions that have locked and written rows. */
 async function freezeInsideBatches(consumer: ServiceProcess): Promise<void> {
   let release = () => {};
   const isReleased = new Promise<void>((resolve) => {

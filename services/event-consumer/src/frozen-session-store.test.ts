@@ -63,7 +63,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
       await copied;
     },
   ],
-])('ends the transaction of a process that stopped %s, which releases its locks', async (_, state, stop) => {
+])('ends the transaction of a process that stopped %s, and releases its locks', async (_, state, stop) => {
   const outcome = others
     .transaction(async (tx) => {
       await tx.query(take);
@@ -84,7 +84,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
   await database.sql.query('TRUNCATE item');
 });
 
-test('ends only frozen sessions, and keeps active ones', async () => {
+test('ends frozen sessions, and does not end active ones', async () => {
   const work = others.transaction((tx) => tx.query('SELECT pg_sleep(600)')).catch((error: unknown) => error);
   await untilSessionIs(`state = 'active' AND wait_event = 'PgSleep'`);
   expect(await endFrozenSessions(database.sql, silentMs)).toEqual({ ended: 0, hidden: 0 });
@@ -94,7 +94,7 @@ test('ends only frozen sessions, and keeps active ones', async () => {
   expect(await work).toMatchObject({ code: '57014' });
 });
 
-test('counts frozen sessions of a different role, and ends them as a member of that role', async () => {
+test('counts frozen sessions of a different role, and ends them if the consumer is a member of that role', async () => {
   const [frozen, member] = ['frozen', 'member'].map((name) => `${name}_${randomBytes(6).toString('hex')}`);
   const password = randomBytes(12).toString('hex');
   for (const role of [frozen, member]) await database.sql.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
@@ -122,7 +122,7 @@ test('counts frozen sessions of a different role, and ends them as a member of t
   await database.sql.query(`DROP ROLE ${frozen}, ${member}`);
 });
 
-/** Creates rows without end, so that the copy is still in progress when the connection is blocked. */
+/** Generates an endless number of rows, so that the copy is still in progress when the connection is blocked. */
 function* endlessRows(): Generator<Buffer> {
   for (let n = 0; ; n += 1) yield Buffer.from(`${'x'.repeat(64 * 1024)}${n}`);
 }

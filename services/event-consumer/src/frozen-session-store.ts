@@ -7,8 +7,8 @@ import { describeFailure } from './failures.ts';
 const intervalMs = 1000;
 
 /**
- * Creates a function that ends transactions whose process has stopped or cannot be reached. A batch that could not get
- * a lock calls it. The function checks at most once a second, however often it is called. Never throws.
+ * Creates a function that ends transactions whose process has stopped or cannot be reached. A batch calls it when it
+ * could not get a lock. The function checks at most once a second, however often it is called. Never throws.
  */
 export function createFrozenTransactionEnder({
   sql,
@@ -46,14 +46,14 @@ export function createFrozenTransactionEnder({
 interface FrozenSessions {
   ended: number;
   /**
-   * The number of this service's database sessions that use a different role. The consumer can neither inspect nor end
-   * them.
+   * The number of this service's database sessions that use a different role. The consumer is not allowed to inspect or
+   * end them.
    */
   hidden: number;
 }
 
 /**
- * Ends transactions of this service's sessions that have waited for their process for this long.
+ * Ends transactions of this service's sessions whose process has sent nothing for `silentMs`.
  * `idle_in_transaction_session_timeout` does the same in most cases. However, PostgreSQL has no time limit for a COPY
  * whose rows do not arrive, or for a response that is not read.
  */

@@ -43,7 +43,7 @@ function batchOf(partition: number, events: Sent[], from = 0) {
   return logBatch(topic, from, contents, partition);
 }
 
-/** Makes a batch wait at the first statement that matches until it is released, or makes the statement fail. */
+/** Makes a batch wait at the first statement that matches. The caller can then let the statement continue or fail. */
 function stopAt(statement: RegExp) {
   const arrived = createDeferred<void>();
   const letOn = createDeferred<void>();
@@ -61,7 +61,7 @@ const storing = /^\s*COPY event \(/;
 const advancing = /UPDATE consumer_offset/;
 const writingPersons = /FOR NO KEY UPDATE OF p|INSERT INTO person /;
 
-/** Runs two batches, of which the second is ready to write its persons before the first is committed or rolled back. */
+/** Runs two batches. The second is ready to write its persons before the first is committed or rolled back. */
 async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' | 'one is undone') {
   const stop = stopAt(advancing);
   const one = createHandlerFixture(fixture, { ...deps, database: stop.database });
@@ -105,7 +105,7 @@ async function people() {
   }));
 }
 
-/** Returns the persons that result from the same batches if they run one after the other. */
+/** Returns the persons that result from the same batches if they are processed one after the other. */
 async function oneByOne(batches: Sent[][]) {
   const other = await fixture.createProject();
   const own = project;
@@ -148,21 +148,27 @@ const cases: [string, Sent[][], Sent[], Sent[]][] = [
   ],
 ];
 
-test.each(cases)('a batch builds on an uncommitted batch: %s', async (_, before, first, second) => {
-  const member = createHandlerFixture(fixture, deps);
-  for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
-  expect(await overlapping(first, second, 'are committed')).toEqual({ moved: 0 });
-  expect(await people()).toEqual(await oneByOne([...before, first, second]));
-});
+test.each(cases)(
+  'decides a batch based on the decisions of a previous uncommitted batch: %s',
+  async (_, before, first, second) => {
+    const member = createHandlerFixture(fixture, deps);
+    for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
+    expect(await overlapping(first, second, 'are committed')).toEqual({ moved: 0 });
+    expect(await people()).toEqual(await oneByOne([...before, first, second]));
+  },
+);
 
-test.each(cases)('repeats a batch that built on a batch that was rolled back: %s', async (_, before, first, second) => {
-  const member = createHandlerFixture(fixture, deps);
-  for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
-  expect(await overlapping(first, second, 'one is undone')).toEqual({ moved: 1 });
-  const expected = [await oneByOne([...before, first, second]), await oneByOne([...before, second, first])];
-  expect(expected).toContainEqual(await people());
-  expect(fixture.deadLetters).toEqual([]);
-});
+test.each(cases)(
+  'repeats a batch that was based on a batch that was rolled back: %s',
+  async (_, before, first, second) => {
+    const member = createHandlerFixture(fixture, deps);
+    for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
+    expect(await overlapping(first, second, 'one is undone')).toEqual({ moved: 1 });
+    const expected = [await oneByOne([...before, first, second]), await oneByOne([...before, second, first])];
+    expect(expected).toContainEqual(await people());
+    expect(fixture.deadLetters).toEqual([]);
+  },
+);
 
 test("a batch's rows contain the person in the state after the previous batch", async () => {
   await overlapping([set('u', { a: 1 })], [set('u', { b: 2 })], 'are committed');
@@ -173,7 +179,7 @@ test("a batch's rows contain the person in the state after the previous batch", 
   expect(rows).toEqual([{ shown: { a: 1 } }, { shown: { a: 1, b: 2 } }]);
 });
 
-test('repeats a batch after a change by another process, and loses nothing', async () => {
+test('repeats a batch if another process changed its persons, and loses no update', async () => {
   const member = createHandlerFixture(fixture, deps);
   await member.handle(batchOf(10, [set('u', { a: 1 }), set('w', { w: 1 })]));
   const stop = stopAt(advancing);

@@ -10,14 +10,14 @@ import {
 import { createHandlerFixture, type HandlerFixture } from './testing/handler-fixture.ts';
 
 /**
- * Tests attacks that anyone who has the public key can make: create large persons and groups, and refer to them in
- * small events.
+ * Tests attacks that anyone who has the public key can make: creating large persons and groups, and then referring to
+ * them in small events.
  */
 let fixture: ConsumerFixture;
 let project: TestProject;
 let topic: string;
 let handler: HandlerFixture;
-/** The total size of the statements in transactions, including COPY rows, and of their results. */
+/** The total size in bytes of the statements in transactions, including COPY rows, and of their results. */
 let sentBytes = 0;
 let readBytes = 0;
 
@@ -77,7 +77,7 @@ const manyProperties = (bytes: number, prefix: string) =>
     Array.from({ length: Math.floor(bytes / 16) }, (_, n) => [`${prefix}${String(n).padStart(6, '0')}`, 1000]),
   );
 
-test("rejects a group update beyond 655,360 bytes with a warning, and keeps the group's properties", async () => {
+test("rejects a group update that would exceed 655,360 bytes with a warning, and keeps the group's properties", async () => {
   const update = (n: number, bytes: number) => ({
     event: '$groupidentify',
     properties: { $group_type: 'org', $group_key: 'g', $group_set: { [`k${n}`]: 'x'.repeat(bytes) } },
@@ -104,7 +104,7 @@ test("rejects a group update beyond 655,360 bytes with a warning, and keeps the 
   });
 });
 
-test('writes a person of 450 KB once for five hundred small updates in one batch', async () => {
+test('writes a person of 450 KB only once for five hundred small updates in one batch', async () => {
   await send([{ event: '$set', properties: { $set: manyProperties(450_000, 'a') } }]);
   sentBytes = 0;
   await send(Array.from({ length: 500 }, (_, n) => ({ event: '$set', properties: { $set: { [`n${n % 7}`]: n } } })));
@@ -120,7 +120,7 @@ test('writes a person of 450 KB once for five hundred small updates in one batch
   expect(await warnings('person_properties_not_shown')).toEqual([{ n: 501 }]);
 });
 
-test('loads one large person once for five hundred events in one batch', async () => {
+test('loads a large person only once for five hundred events in one batch', async () => {
   await send([{ distinct_id: 'p', event: '$set', properties: { $set: manyProperties(450_000, 'a') } }]);
   await send(
     Array.from({ length: 500 }, (_, n) => ({
@@ -136,7 +136,7 @@ test('loads one large person once for five hundred events in one batch', async (
   expect(await storedEvents()).toBe(1001);
 });
 
-test('splits a batch that needs more large persons or groups than the limit', async () => {
+test('splits a batch if its large persons or groups together exceed the size limit', async () => {
   const large = { text: 'x'.repeat(600_000) };
   for (let n = 0; n < 20; n += 1) await send([{ distinct_id: `p${n}`, event: '$set', properties: { $set: large } }]);
   await send(Array.from({ length: 20 }, (_, n) => ({ distinct_id: `p${n}`, properties: { $set: { n } } })));
@@ -157,7 +157,7 @@ test('splits a batch that needs more large persons or groups than the limit', as
   expect(await storedEvents()).toBe(80);
 });
 
-test('splits a batch whose rows contain many medium-sized persons', async () => {
+test('splits a batch whose rows would contain too many medium-sized persons', async () => {
   const set = manyProperties(60_000, 'a');
   await send([{ event: '$set', properties: { $set: set } }]);
   await send(Array.from({ length: 300 }, (_, n) => ({ event: '$set', properties: { $set: { n } } })));

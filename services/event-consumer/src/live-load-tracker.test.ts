@@ -44,7 +44,7 @@ test('historical events wait for at most the given time, and stop waiting when a
   await end();
 });
 
-test('a failed live batch counts as ended', async () => {
+test('a live batch that fails is no longer considered in flight', async () => {
   const load = createLiveLoadTracker();
   await expect(load.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await load.untilIdle(longMs, never);

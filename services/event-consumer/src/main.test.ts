@@ -33,7 +33,7 @@ function start(settings: Record<string, string>): {
   return { child, port, exit };
 }
 
-test('the consumer starts without servers, is alive but not ready, and stops when requested', async () => {
+test('the consumer starts without its servers, is alive but not ready, and stops when requested', async () => {
   const nowhere = { DATABASE_URL: 'postgresql://u:p@127.0.0.1:1/x', KAFKA_BROKERS: '127.0.0.1:1' };
   const { child, port, exit } = start(nowhere);
   const url = `http://127.0.0.1:${await port}`;

@@ -12,7 +12,7 @@ export interface ConsumeMetrics {
   report(report: BatchReport): void;
   retried(failure: RetriedFailure): void;
   /**
-   * Starts measuring a batch. Call the returned function at the end, with the batch's trace ID if the batch is traced.
+   * Starts measuring a batch. Call the returned function at the end, with the batch's trace ID (null if not traced).
    */
   startBatch(): (traceId: string | null) => void;
   batchEnded(outcome: 'done' | 'stale'): void;
@@ -68,9 +68,9 @@ export function createConsumeMetrics(metrics: Metrics): (topic: string) => Consu
 }
 
 /**
- * Records the end of a step of a batch. The time since the end of the previous step counts as the duration of this one.
- * Returns the step's result unchanged. Step names are constants (process-batch.ts), so the number of label values is
- * limited.
+ * Records the end of a step of a batch. The time since the end of the previous step counts as the duration of this
+ * step. Returns the step's result unchanged. Step names are constants (process-batch.ts), so the number of label values
+ * is limited.
  */
 export type RecordStep = <Result>(step: string, result: Result) => Result;
 

@@ -7,7 +7,7 @@ import type { Logger, Metrics } from '@millrace/runtime';
 import { type ConsumerConfig, configuredTopics } from './config.ts';
 
 const clientId = 'event-consumer';
-/** The PostgreSQL log uses a separate pool, because batches could otherwise use all connections. */
+/** The PostgreSQL log uses a separate pool, because the batches could use all connections of a shared pool. */
 const logPool = {
   poolSize: 6,
   connectTimeoutMs: 2000,
@@ -36,7 +36,7 @@ export function openPostgresLog(
   metrics?: Metrics,
 ): { log: EventLog; pool: SqlDatabase } {
   const pool = openLogPool(config, logger);
-  // If publishing is disabled, the publishing groups read nothing, and the log must not keep records for them.
+  // If publishing is disabled, list the publishing groups as retired, so that the log keeps no records for them.
   const retiredGroups =
     config.publishProcessed === 'on'
       ? []

@@ -22,7 +22,7 @@ const eventsPerBatch = 6;
 
 /**
  * Runs members of one group on separate partitions. Their events constantly refer to the same few persons and groups,
- * which causes far more collisions than real traffic. `perProcess` members share a process and its turns.
+ * which causes far more collisions than real traffic. Each process has `perProcess` members, which share its turns.
  */
 async function collide(project: TestProject, seed: number, people: number, perProcess: number) {
   const random = seededRandom(seed);
@@ -44,7 +44,7 @@ async function collide(project: TestProject, seed: number, people: number, perPr
     } else if (dice < 0.7) Object.assign(event, { properties: { $process_person_profile: false } });
     else Object.assign(event, { properties: { $set, $groups: { [`type-${Math.floor(random() * 4)}`]: 'some' } } });
     sent.push(event);
-    // Some events are sent again, possibly to a different partition, as SDKs do.
+    // Some events are sent again, possibly to a different partition, as by an SDK that retries.
     return random() < 0.05 ? (sent[Math.floor(random() * sent.length)] ?? event) : event;
   };
   const topic = randomUUID();
@@ -73,7 +73,7 @@ async function count(fixtures: HandlerFixture[], name: string, label?: string): 
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
-/** The total number of conflicts in the following cases. Depending on the machine, a single case may have none. */
+/** The total number of conflicts in the following cases. On some machines, a single case has no conflicts. */
 let collisions = 0;
 
 test.each([
@@ -86,7 +86,7 @@ test.each([
   [7, 8, 2],
   [8, 30, 2],
 ])(
-  'consumers that collide on the same persons leave consistent data (seed %d, %d people, %d per process)',
+  'consumers that process events of the same persons leave consistent data (seed %d, %d people, %d per process)',
   async (seed, people, perProcess) => {
     const project = await fixture.createProject();
     const { sent, fixtures } = await collide(project, seed, people, perProcess);
@@ -96,7 +96,7 @@ test.each([
     const rows = await prisma.event.findMany({ where: { project_id: projectId }, select: { uuid: true } });
     expect(rows.map(({ uuid }) => uuid).sort()).toEqual(sent.map(({ uuid }) => uuid).sort());
     expect(fixture.deadLetters).toEqual([]);
-    // A deadlock would count as transient.
+    // Deadlocks are not included, because they count as transient.
     collisions += await count(fixtures, 'retries_total', 'moved');
     expect(await count(fixtures, 'retries_total', 'transient')).toBe(0);
     expect(await count(fixtures, 'batches_total', 'stale')).toBe(0);
@@ -119,8 +119,8 @@ test.each([
       ),
     ).toEqual([]);
 
-    // No update is lost: each property that an event set is on the current person of the event's ID, through all
-    // merges.
+    // No update is lost, whatever was merged: each property that an event set is on the current person of the event's
+    // ID.
     const owners = await sql.query<{ distinct_id: string; properties: Record<string, unknown> }>(
       `SELECT d.distinct_id, p.properties FROM person_distinct_id d
        JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid WHERE d.project_id = $1`,

@@ -153,7 +153,7 @@ describe('processing one batch', () => {
 });
 
 describe('storing events exactly once', () => {
-  test('reports a redelivered batch as stale, and changes nothing', async () => {
+  test('reports a redelivered batch as stale without changing anything', async () => {
     const batch = logBatch(topic, 0, variedEvents());
     await run(batch);
     const before = await checksums();
@@ -170,7 +170,7 @@ describe('storing events exactly once', () => {
     expect(await eventRows()).toHaveLength(12);
   });
 
-  test('continues after records that retention has deleted', async () => {
+  test('processes a batch whose first records were deleted by retention', async () => {
     const batch = { ...logBatch(topic, 5, [event({})]), continuesFrom: null };
     expect(await run(batch)).toMatchObject({ outcome: 'done', nextOffset: 6n });
   });
@@ -209,7 +209,7 @@ describe('storing events exactly once', () => {
     expect(await checksums()).toEqual(before);
   });
 
-  test('stores AI events of 8 MiB completely, together with other events', async () => {
+  test('stores AI events of 8 MiB completely, together with smaller events', async () => {
     const text = 'x'.repeat(8 * 1024 * 1024);
     const large = () => event({ event: '$ai_generation', properties: { $ai_input: text } });
     expect(await run(logBatch(topic, 0, [event({}), large(), large()]))).toMatchObject({ stored: 3 });
@@ -250,7 +250,7 @@ describe('storing events exactly once', () => {
     expect(report).toMatchObject({ stored: 2, duplicates: 0 });
   });
 
-  test('changes nothing if a statement of the transaction fails, and stores everything in a retry', async () => {
+  test('changes nothing if a statement of the transaction fails, and stores everything when retried', async () => {
     const batch = logBatch(topic, 0, variedEvents());
     // First create everything that is cached outside of the transaction.
     await deps.partitions.ensure([Date.now(), Date.now() + 600_000]);
@@ -290,7 +290,7 @@ describe('storing events exactly once', () => {
 });
 
 describe('conflicts between batches', () => {
-  // When it sends one of these statements, the batch has read everything that its decisions need, but has not locked
+  // When it sends one of these statements, the batch has read everything that it needs to decide, but has not locked
   // the rows.
   const beforePersons = /INSERT INTO person|lockVersions|FOR NO KEY UPDATE OF p/;
   test.each<[string, Partial<CapturedEvent>, RegExp?]>([
@@ -310,7 +310,7 @@ describe('conflicts between batches', () => {
       },
       /INSERT INTO "group"/,
     ],
-  ])('starts over when another batch %s, and both batches take effect', async (...[, theirs, moment]) => {
+  ])('starts over when another batch %s, so that both batches take effect', async (...[, theirs, moment]) => {
     await run(
       logBatch(topic, 0, [
         event({ distinct_id: 'known' }),
@@ -417,7 +417,7 @@ describe('SQL statements of a batch', () => {
       offset += contents.length;
     }
     expect(costs).toEqual([21, 21]);
-    // These tables are so small that any planner scans them. All other tables must be looked up by an index.
+    // Small tables, which any planner scans, are excluded. All other tables must be looked up by an index.
     expect(notLookedUp).toEqual([]);
     const written = onOneLine(await readFile(new URL('../../../docs/ingestion-sql.md', import.meta.url), 'utf8'));
     expect([...texts].filter((text) => !written.includes(`${text};`))).toEqual([]);
@@ -579,13 +579,13 @@ describe('dead letters of a batch', () => {
     ]);
   });
 
-  test('dead-letters an event whose time is a year in the future, but stores an event of tomorrow', async () => {
+  test('dead-letters an event whose time is a year in the future, but stores an event that is dated tomorrow', async () => {
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
     const report = await run(logBatch(topic, 0, [event({ timestamp: inDays(365) }), event({ timestamp: inDays(1) })]));
     expect(report).toMatchObject({ stored: 1, deadLettered: ['timestamp_out_of_range'] });
   });
 
-  test('dead-letters every record of a batch with a dead-letter reason, and stores their events after a replay', async () => {
+  test('writes all records of a batch with a dead-letter reason as dead letters, and stores their events on replay', async () => {
     const events = [event({}), event({})];
     const batch = logBatch(topic, 0, events);
     const report = await processBatch({ batch, group, deadLetterReason: 'processing_error', lockFirst: false }, deps);
@@ -608,7 +608,7 @@ describe('dead letters of a batch', () => {
     expect(await eventRows()).toHaveLength(0);
   });
 
-  test('writes no dead letters for a stale batch', async () => {
+  test('does not write dead letters for a stale batch', async () => {
     const batch = logBatch(topic, 0, [Buffer.from('garbage')]);
     await run(batch);
     fixture.deadLetters.length = 0;

@@ -7,7 +7,7 @@ import { createProjectLedger, type ProjectLedger } from './model/ledger.ts';
 import { arbitraryEvent, arbitraryEvents, incoming, testProject } from './rule-cases/arbitrary-events.ts';
 import { applyBatch, emptyMemoryStore, type MemoryStore, stored } from './rule-cases/memory-store.ts';
 
-/** The number of runs for each property. `PROPERTY_RUNS=10000` searches longer for counterexamples. */
+/** The number of runs for each property test. `PROPERTY_RUNS=10000` searches longer for counterexamples. */
 const runs = { numRuns: Number(readEnvironment().PROPERTY_RUNS ?? storySize(100, 1000)) };
 
 function inBatches(events: readonly IncomingEvent[], ends: readonly number[]) {
@@ -134,7 +134,7 @@ test('one event changes the version of at most one person, and increases it by o
 test('repeating an event does not change persons, IDs or groups', () => {
   fc.assert(
     fc.property(arbitraryEvents, arbitraryEvent, (before, event) => {
-      // Leave out events with `$unset`, because repeating an event that sets and unsets the same property changes the
+      // Skip events with `$unset`, because repeating an event that sets and unsets the same property changes the
       // person.
       fc.pre(event.properties.$unset === undefined);
       const once = inBatches([...before, event], []).store;
@@ -144,7 +144,7 @@ test('repeating an event does not change persons, IDs or groups', () => {
   );
 });
 
-test('group types have unique indexes from 0 to 4', () => {
+test('the indexes of group types are unique and from 0 to 4', () => {
   fc.assert(
     fc.property(arbitraryEvents, (events) => {
       const indexes = [...ledgerAfter(events).groupTypes.values()].map(({ index }) => index);
@@ -155,7 +155,7 @@ test('group types have unique indexes from 0 to 4', () => {
   );
 });
 
-test('no JSON makes the rules throw, modify the event or modify a prototype', () => {
+test('no JSON value makes the rules throw, modify the event or modify a prototype', () => {
   const name = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1 }),
     fc.constantFrom('$identify', '$create_alias', '$groupidentify', '$autocapture', 'survey shown', '__proto__'),

@@ -32,7 +32,7 @@ async function namedLogs(current: string | null): Promise<string[]> {
   return named.sort();
 }
 
-test('reports previously read Kafka logs, except for the current one', async () => {
+test('reports the Kafka logs that were read before, except for the current log', async () => {
   await store('kafka/cluster/one', 'g');
   await store('kafka/cluster/two', 'g', '3 days');
   await store('kafka/cluster/long-ago', 'g', '40 days');

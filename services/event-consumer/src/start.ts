@@ -45,13 +45,11 @@ import type { ProcessBatchDeps } from './process-batch.ts';
 import { createWarningThrottle } from './warnings/warnings.ts';
 
 const service = 'event-consumer';
-/**
- * The number of connections in addition to those for batch transactions: for projects, partitions and start offsets.
- */
+/** The number of connections for purposes other than batch transactions: for projects, partitions and start offsets. */
 const spareConnections = 2;
 /**
  * If a process freezes within a batch, other batches wait at most this many milliseconds for its locks. Then the frozen
- * process loses the batch. Its own partitions continue within fifteen seconds, and other partitions immediately.
+ * process loses the batch. Its partitions continue within fifteen seconds, and other partitions immediately.
  */
 const silentMs = 10_000;
 const timeouts = {
@@ -80,7 +78,7 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   if (pool !== undefined) lifecycle.own('log database', pool);
   lifecycle.own('event log', { stop: () => log.close() });
   if (isFallbackEnabled(config)) startFallbackDrain(lifecycle, { config, kafka: log, logger, metrics, onFatal });
-  // Stopped after the readers, so that the definitions in their last batches are written.
+  // Stops after the readers, so that the definitions in their last batches are written.
   const definitions = lifecycle.own('definitions', createDefinitionRecorder({ database, logger, now: Date.now }));
   const flagCalls = lifecycle.own('calls of flags', createFlagCallRecorder({ database, logger, now: Date.now }));
   const readerDeps: TopicReaderDeps = {
@@ -101,8 +99,8 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
     releaseLocks: createFrozenTransactionEnder({ sql: database.sql, logger, silentMs, now: Date.now }),
   };
   changes.subscribe((change) => {
-    // After an interruption, the database may have been restored, or it may be a standby without the latest data, so
-    // clear the caches.
+    // After an interruption, clear the caches: the database may have been restored, or it may be a standby without the
+    // latest data.
     if (change === null) for (const one of [definitions, flagCalls, readerDeps.process.salts]) one.forgetAll();
   });
   const readers = createTopicReaders(config, { read: log, chosen: log }, readerDeps);
@@ -166,8 +164,8 @@ function startFallbackDrain(
 }
 
 /**
- * Processes the records that are left in the PostgreSQL log. Returns a promise for which the readers of the current log
- * must wait.
+ * Processes the records that are left in the PostgreSQL log. Returns a promise that the readers of the current log must
+ * wait for.
  */
 function startFormerLogDrain(
   lifecycle: Lifecycle,

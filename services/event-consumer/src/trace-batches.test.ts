@@ -44,7 +44,7 @@ const work = (batch: LogBatch) => ({ batch, group: 'group', deadLetterReason: nu
 const recordNoSteps = (): RecordStep => (_step, result) => result;
 const stale = { outcome: 'stale', nextOffset: 1n } as const;
 
-test("creates a span in each traced record's trace, and a detailed span for the batch", async () => {
+test('creates a span in the trace of each traced record, and a detailed span for the batch', async () => {
   const { tracing, ended } = tracingOf(10);
   const process = withBatchTracing(
     tracing,

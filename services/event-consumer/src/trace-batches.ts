@@ -15,7 +15,7 @@ import type { RecordStep } from './metrics.ts';
 type SpanContext = TraceSpan['context'];
 type ProcessBatch = (work: BatchWork, startStepTimer: () => RecordStep) => Promise<BatchReport | StaleBatch>;
 
-/** The maximum number of traced records per batch, because more would add no information. */
+/** The maximum number of records in a batch whose traces are continued. More would add no information. */
 const maxTracedRecords = 20;
 
 /**
@@ -77,8 +77,8 @@ function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): 
 }
 
 /**
- * Records steps as attributes instead of spans, because a batch has about fifteen steps, and each span costs a tenth of
- * a millisecond.
+ * Records steps as span attributes. They are not separate spans, because a batch has about fifteen steps, and each span
+ * costs a tenth of a millisecond.
  */
 function tracedSteps(steps: TraceAttributes, recordStep: RecordStep): RecordStep {
   let startedAt = performance.now();

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [ingest, flags, api, seconds] = process.argv.slice(2);
-/** Deadline for all steps, a minute before Kubernetes ends the pod, which leaves time to delete the organization. */
+/** The deadline for all steps. It leaves a minute before Kubernetes ends the pod, to delete the organization. */
 const until = Date.now() + Number(seconds) * 1000;
 
 const millrace = (...words) =>

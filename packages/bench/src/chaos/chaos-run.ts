@@ -35,14 +35,14 @@ export async function startChaosRun(
   print: Print,
 ) {
   print(`sending ${rate} events per second (seed ${seed})`);
-  // Generate more events than the phases need, even if they take 50% longer.
+  // Generate more events than the phases need, in case they take 50% longer.
   const events = Math.ceil(rate * phases * (seconds * 1.5 + 60));
   const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed });
   const load = createStoryLoad(urls, system.tenant.projectApiKey, { streams, eventsPerSecond: rate });
   system.onEnd(load.pause);
   const watch = await watchPartitions(system.kafka.address, system.database, topicPrefix);
   system.onEnd(watch.stop);
-  /** Waits until all events are processed, and prints a message if some are not. */
+  /** Waits until all events are processed, and prints a message if some are not processed in time. */
   const settle = async () => {
     await load.pause();
     if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records have not been consumed`);
@@ -55,7 +55,7 @@ export async function startChaosRun(
     seconds,
     settle,
     /**
-     * Sends events while `act` runs, waits until all events are processed, and compares the stored events with the
+     * Sends events while `act` runs, waits until they are processed, and compares the stored events with the
      * acknowledged ones.
      */
     async phase(name: string, act: () => Promise<unknown>): Promise<PhaseResult> {
@@ -84,7 +84,7 @@ export interface Fault {
 }
 
 const warmUpMs = 3000;
-/** Maximum duration of a fault, which exceeds every time limit of the services. */
+/** Maximum duration of a fault in milliseconds, which is longer than every timeout of the services. */
 const longestFaultMs = 15_000;
 
 /**

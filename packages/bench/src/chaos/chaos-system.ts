@@ -38,7 +38,7 @@ export interface ChaosSystem extends ChaosServices {
 type ServiceFiles = ReleaseBuild['files'];
 
 export interface ChaosServices {
-  /** @param port the port of the stopped gateway that this one replaces, or 0 for any free port */
+  /** @param port the port of the stopped gateway that the new one replaces, or 0 for any free port */
   startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
   startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
 }
@@ -84,8 +84,8 @@ export async function withChaosSystem<Result>(
     // With these settings, a commit survives a crash of the PostgreSQL server, but not a crash of the machine.
     const ofPostgres = { fsync: 'off', full_page_writes: 'off', ...postgresSettings };
     const [postgres, kafka, redis] = await Promise.all([
-      // Stop the server with SIGQUIT. After SIGKILL, its child processes would still run for a moment and prevent the
-      // next server from starting.
+      // Stop the server with SIGQUIT. After SIGKILL, its child processes would keep running for a moment and prevent
+      // the next server from starting.
       own('postgres', 'SIGQUIT', (options) => startPostgres({ ...options, settings: ofPostgres })),
       own('kafka', 'SIGKILL', startKafka),
       own('redis', 'SIGKILL', startRedis),
@@ -120,7 +120,7 @@ async function prepareDatabase(address: string): Promise<TestTenant> {
   return createTestTenant(address);
 }
 
-/** The services are stopped when the run ends. */
+/** The started services are stopped when the run ends. */
 export function createServiceStarter(
   settings: Record<string, string>,
   onEnd: (stop: () => unknown) => void,

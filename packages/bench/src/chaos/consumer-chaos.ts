@@ -21,7 +21,7 @@ export interface ConsumerChaosOptions extends ChaosOptions {
 
 const consumers = 4;
 const patienceMs = 60_000;
-/** Millrace guarantees that no partition stalls for longer than this after a fault ends. */
+/** Millrace guarantees that no partition stalls for longer than this (in milliseconds) after a fault ends. */
 const stallLimitMs = 10_000;
 
 /** Disrupts four consumers and their servers. Returns true if the stored state is correct after each fault. */

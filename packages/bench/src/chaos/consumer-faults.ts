@@ -16,15 +16,15 @@ export interface ConsumerFaultsDeps {
   kafkaProxy: KafkaFaultProxy;
   random: () => number;
   run(): ChaosRun;
-  /** Restarts the gateway with the given event log, and starts all new consumers with it. */
+  /** Restarts the gateway with the given event log, and uses this log for consumers that start later. */
   useLog(kind: 'kafka' | 'postgres'): Promise<void>;
 }
 
 const cutPauseMs = 700;
 const repeatedEvents = 500;
 /**
- * How long a consumer is frozen before the fault counts as over. A frozen consumer may keep its partitions for 15
- * seconds, so 10 seconds remain, which is the limit for a stall.
+ * How many milliseconds a consumer is frozen before the fault counts as over. A frozen consumer may keep its partitions
+ * for 15 seconds. After the fault, this leaves 10 seconds, the limit for a stall.
  */
 const frozenBeforeMs = 5000;
 
@@ -66,8 +66,7 @@ export function createConsumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     },
     {
       name: 'consumer-freeze',
-      // Resume the frozen consumer and freeze a different one. Under load, a consumer is nearly always in a
-      // transaction.
+      // Resume the frozen consumer, and freeze another one. Under load, a consumer is nearly always in a transaction.
       async strike() {
         pool.thaw();
         pool.freeze(Math.floor(random() * pool.size()));
@@ -86,7 +85,7 @@ export function createConsumerFaults(deps: ConsumerFaultsDeps): Fault[] {
         }
       },
     },
-    // Repeat requests like clients that did not receive the response.
+    // Repeat requests as clients do that did not receive the response.
     { name: 'repeated-requests', strike: () => deps.run().load.sendAgain(repeatedEvents) },
     {
       name: 'topic-replay',
@@ -100,7 +99,7 @@ export function createConsumerFaults(deps: ConsumerFaultsDeps): Fault[] {
     {
       name: 'topic-recreated',
       async strike() {
-        // Deleting the topic deletes its records, so consumers must read all of them before. The consumers are not
+        // Deleting the topic deletes its records, so consumers must read all of them first. The consumers are not
         // restarted.
         await deps.run().settle();
         await recreateTopics(system.kafka.address, Object.values(topicNames(topicPrefix)));
@@ -118,7 +117,7 @@ export function createConsumerFaults(deps: ConsumerFaultsDeps): Fault[] {
         deps.run().load.resume();
         await pool.add(poolSize);
         await sleep(ms / 2);
-        // Without consumers, PostgreSQL accumulates a backlog, which consumers read before Kafka.
+        // Stop all consumers, so that PostgreSQL accumulates a backlog, which consumers then read before Kafka.
         await pool.kill([...Array(pool.size()).keys()]);
         await sleep(ms / 4);
         await deps.useLog('kafka');

@@ -36,7 +36,7 @@ export function runGatewayChaos({ only, fallback, ...options }: GatewayChaosOpti
 
 /**
  * Returns the faults of the gateways.
- * @param gateways the running gateways, in which a stopped gateway is replaced by a new one on the same port
+ * @param gateways the running gateways. Restarting a gateway replaces its entry with a new gateway on the same port.
  */
 function gatewayFaults(system: ChaosSystem, gateways: ServiceProcess[]): Fault[] {
   let round = 0;

@@ -1,4 +1,4 @@
-// Measures how long partitions stall because no consumer makes progress.
+// Measures stalls, during which no consumer makes progress in a partition.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOffsetReader } from '@millrace/testing/offset-reader';
@@ -25,7 +25,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
 
   async function repeat(read: () => Promise<void>, everyMs: number): Promise<void> {
     while (isRunning) {
-      // Ignore a failed read and try again. Meanwhile, the measured duration of a stall keeps increasing.
+      // If a read fails, try again later. In the meantime, the measured duration of a stall keeps increasing.
       await read().catch(() => {});
       await sleep(everyMs);
     }
@@ -52,8 +52,8 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
       return taken;
     },
     /**
-     * Waits until every partition has made progress since the fault ended or has no unread records. Returns false after
-     * `patienceMs`.
+     * Waits until every partition either has made progress since the fault ended, or has no unread records. Returns
+     * false after `patienceMs`.
      */
     untilMoved: (patienceMs: number) =>
       until(
@@ -63,7 +63,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
       ),
     /** Waits until all records of the log are processed. Returns false after `patienceMs` without progress. */
     async untilDrained(patienceMs: number): Promise<boolean> {
-      // Read the end offsets again, because events may have been appended since.
+      // Read the end offsets again, because events may have been appended after the last reading.
       while (
         !(await offsets.readEnds().then(
           () => true,

@@ -46,7 +46,7 @@ export async function startArchiving(address: string) {
     destroy: () => rmSync(data, { recursive: true }),
     /**
      * Replaces the data directory with the base backup. On its next start, the server replays the archive up to the
-     * given time, or completely for null.
+     * given time. If the time is null, it replays the complete archive.
      */
     async putBack(until: Date | null): Promise<void> {
       await copy(base, data);
@@ -62,8 +62,8 @@ export async function startArchiving(address: string) {
 }
 
 /**
- * Copies the files between `pg_backup_start` and `pg_backup_stop`, like pg_basebackup, which not every installation
- * contains.
+ * Copies the files between `pg_backup_start` and `pg_backup_stop`. pg_basebackup does the same, but not every
+ * installation contains it.
  */
 async function copyWhileInUse(address: string, data: string, base: string): Promise<void> {
   const client = new pg.Client({ connectionString: address });

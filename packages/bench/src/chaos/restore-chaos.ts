@@ -18,14 +18,14 @@ interface Round extends ChaosRun {
 }
 
 const consumers = 2;
-/** Longer than it takes to store events, so that some events are stored after the last archived segment. */
+/** How long events are sent after archiving. Some of them are stored within this time, but not archived. */
 const unarchivedMs = 4000;
 
 /**
- * Deletes PostgreSQL's data while gateways acknowledge events, and restores it from a base backup and the WAL archive,
- * without stopping any service. First restores to the end of the archive, as described in docs/operations/backup.md,
- * and then to an earlier time. Returns true if every acknowledged event is stored once, and persons and groups are
- * correct.
+ * Deletes PostgreSQL's data while gateways acknowledge events, and restores the data from a base backup and the WAL
+ * archive, without stopping any service. First restores to the end of the archive, as described in
+ * docs/operations/backup.md, and then to an earlier time. Returns true if every acknowledged event is stored once, and
+ * persons and groups are correct.
  */
 export function runRestoreChaos(options: ChaosOptions, print: Print): Promise<boolean> {
   // Archiving can only be enabled when the server starts. `startArchiving` sets the archive command.
@@ -58,7 +58,7 @@ export function runRestoreChaos(options: ChaosOptions, print: Print): Promise<bo
         'catch up s': (result) => result.catchUpSeconds,
       },
     });
-    // Require unread records in one round only, because in the second round, the running consumers may have read all
+    // It is enough if one round has unread records. In the second round, the running consumers may have read all
     // records before the command counts them.
     return isCorrect && results.some(({ unread }) => unread > 0);
   });
@@ -69,7 +69,7 @@ async function restoreRound(
   { operator, backup, system, ...round }: Round,
   { toEndOfArchive }: { toEndOfArchive: boolean },
 ) {
-  /** Number of records that the restored database had not read, as reported by `millrace restore finish`. */
+  /** Number of records that `millrace restore finish` reported as not yet read by the restored database. */
   let unread = 0;
   let finishSeconds = 0;
   /** Time from the end of `millrace restore finish` until all acknowledged events are stored. */
@@ -79,7 +79,7 @@ async function restoreRound(
     await backup.takeBase();
     await sleep((round.seconds * 2000) / 3);
     const target = toEndOfArchive ? null : new Date();
-    // Events after this line are not archived in the first round, and not restored in the second.
+    // Events that are stored from here on are not archived in the first round, and not restored in the second.
     if (toEndOfArchive) await backup.archiveAll();
     await sleep(unarchivedMs);
     if (!toEndOfArchive) await backup.archiveAll();

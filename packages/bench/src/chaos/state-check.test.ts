@@ -29,7 +29,7 @@ it('reports every event as lost if no events are stored', async () => {
   });
 });
 
-it('reports a row without a sent event as wrong, and a second row of an event as duplicated', async () => {
+it('reports a row whose event was not sent as wrong, and a second row of an event as duplicated', async () => {
   await database.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
      SELECT $1, timestamp, '00000000-0000-4000-8000-000000000001', 'tick', 'a', gen_random_uuid(), '{}', now()

@@ -12,7 +12,7 @@ export interface StateCheck {
   duplicated: number;
   /** Number of events, groups and persons (including their distinct IDs) that are incorrect or should not exist. */
   wrong: number;
-  /** Example differences. They contain only generated values. */
+  /** Examples of differences. They contain only generated values. */
   examples: string[];
 }
 
@@ -47,7 +47,7 @@ type Stored = Awaited<ReturnType<typeof storedState>>;
 function wrongEvents(expected: Expected, stored: Stored): string[] {
   const wrong = stored.events.filter((event) => {
     const was = expected.events.get(event.uuid);
-    // `$group_identify` is a synonym. The event is stored under the main name.
+    // `$group_identify` is a synonym of `$groupidentify`, under which the event is stored.
     const name = was?.event === '$group_identify' ? '$groupidentify' : was?.event;
     const groups = was?.properties.$groups as { company: string } | undefined;
     return (
@@ -70,7 +70,7 @@ function wrongPersons(expected: Expected, stored: Stored): string[] {
     if (found === undefined) return [`no person for ${name}`];
     const { creatorEventUuid, ...rest } = found;
     // The main distinct ID and the creation time can depend on the order in which partitions are processed, so any of
-    // the person's distinct IDs and times is correct.
+    // the person's distinct IDs and creation times is correct.
     const mainDistinctId = person.mainDistinctId ?? rest.mainDistinctId;
     const createdAt = person.createdAt ?? rest.createdAt;
     const isRight =

@@ -8,7 +8,7 @@ const retryPauseMs = 200;
 
 /**
  * Sends a story. Each client sends its stream in order and can be paused.
- * @param urls gateway URLs; after a failure, a client switches to the next URL, like a load balancer
+ * @param urls the gateway URLs. After a failure, a client switches to the next URL, as a load balancer would.
  */
 export function createStoryLoad(
   urls: readonly string[],
@@ -21,7 +21,7 @@ export function createStoryLoad(
   let running: Promise<unknown> = Promise.resolve();
   let longestMs = 0;
 
-  /** Retry without a limit, because a batch without a response may or may not be in the log. */
+  /** Retry without a limit. If a batch has no response, it is unknown whether the batch is in the log. */
   async function post(batch: readonly StoryEvent[], client: number): Promise<void> {
     const body = JSON.stringify({ api_key: projectApiKey, batch });
     for (let tries = 0; (await sendEvents(`${urls[(client + tries) % urls.length]}/batch/`, body)) !== 200; tries++) {
@@ -44,7 +44,7 @@ export function createStoryLoad(
 
   return {
     resume(): void {
-      // Sending the same stream twice at the same time would break its order.
+      // Sending the same stream twice at the same time would mix up its order.
       if (isRunning) return;
       isRunning = true;
       running = Promise.all(streams.map(runClient));
@@ -63,7 +63,7 @@ export function createStoryLoad(
         }),
       );
     },
-    /** Returns the longest time until a request was acknowledged, including retries, since the previous call. */
+    /** Returns the longest time that a request took to be acknowledged, including retries, since the previous call. */
     takeLongestMs(): number {
       const longest = longestMs;
       longestMs = 0;

@@ -20,8 +20,8 @@ export interface UpgradeChaosOptions extends ChaosOptions {
 const consumers = 2;
 
 /**
- * Upgrades a system from an older release under load, service by service, and rolls it back on the migrated database.
- * Returns true if the stored state is correct after each step.
+ * Upgrades a system from an older release under load, service by service, and then rolls it back on the migrated
+ * database. Returns true if the stored state is correct after each step.
  */
 export async function runUpgradeChaos({ from, ...options }: UpgradeChaosOptions, print: Print): Promise<boolean> {
   if (from === '') throw new Error('--from is required: the git revision to upgrade from.');
@@ -65,7 +65,7 @@ async function startFleet(services: ChaosServices) {
   for (let count = 0; count < consumers; count++) running.push(await services.startConsumer());
   return {
     gatewayPort: gateway.port,
-    /** Replaces the consumers one by one, like a rolling deployment. */
+    /** Replaces the consumers one by one, as a rolling deployment does. */
     async replaceConsumers(next: ChaosServices, count: number): Promise<void> {
       for (let replaced = 0; replaced < count; replaced++) {
         running.push(await next.startConsumer());
@@ -80,7 +80,7 @@ async function startFleet(services: ChaosServices) {
   };
 }
 
-/** Creates a project with the older release, which also migrates the database. */
+/** Creates a project with the older release. This also migrates the database to that release. */
 async function bootstrap(release: ReleaseBuild, address: string): Promise<TestTenant> {
   const words = ['--json', 'bootstrap', '--force', '--email', 'ada@example.com', '--organization', 'ada'];
   const tenant = JSON.parse(await release.command(words, { DATABASE_URL: address })) as TestTenant;

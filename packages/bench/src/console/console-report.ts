@@ -7,7 +7,7 @@ import type { FloodRun } from './measure-live.ts';
 import type { WatchRun } from './measure-watchers.ts';
 import type { PageTimings } from './open-page.ts';
 
-/** The measurements. A measurement that was not selected has neither figures nor targets. */
+/** The measurements. For a measurement that was not selected, the report contains neither figures nor targets. */
 export interface ConsoleMeasurement {
   sizes: { firstLoad: number; fonts: number; pages: Record<string, number> };
   loads?: FirstLoad[];

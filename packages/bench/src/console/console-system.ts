@@ -15,8 +15,8 @@ export interface BenchProject {
 export type ConsoleSystem = Awaited<ReturnType<typeof startConsoleSystem>>;
 
 /**
- * Starts gateway, consumer and management API with the built console and live events.
- * @param projectCount number of projects, at least 2
+ * Starts the gateway, the consumer and the management API, with the built console and live events.
+ * @param projectCount the number of projects, at least 2
  */
 export async function startConsoleSystem(
   bench: Bench,
@@ -40,7 +40,7 @@ export async function startConsoleSystem(
     requests: await bench.startWorker(),
     streams: await bench.startWorker(),
   };
-  /** The first project is open in the console, and the last project has few events. */
+  /** The console shows the first project. The last project has few events. */
   const projects = await bench.database.query<BenchProject>(
     'SELECT id, api_token AS "apiKey" FROM environment ORDER BY id',
   );
@@ -51,7 +51,7 @@ export async function startConsoleSystem(
 export const eventsPerBatch = 25;
 
 /**
- * Builds complete requests with events of 1 KB for a project. The events have no UUID and no time, so that repeating a
+ * Builds complete requests for a project with events of 1 KB. The events have no UUID and no time, so that repeating a
  * request creates new events.
  */
 export function buildBatchRequests(project: BenchProject | undefined, count: number): string[] {

@@ -11,7 +11,7 @@ export type EventsRun = Awaited<ReturnType<typeof measureEvents>>;
 const rows = '.list-detail table tbody tr';
 
 /**
- * Measures the Events page of a project with many events, which are spread over the month. The events are in a separate
+ * Measures the Events page of a project with many events, spread over the last month. The events are in a separate
  * database.
  */
 export async function measureEvents(
@@ -25,7 +25,7 @@ export async function measureEvents(
   const api = await bench.start(programs.api, { DATABASE_URL: database.url, CONSOLE_DIRECTORY: directory });
   const { personalApiKey, projectId } = database;
   const host = `http://127.0.0.1:${api.port}`;
-  /** The time until the page shows the first events of the last hour, and how much of this time the API takes. */
+  /** The time until the page shows the first events of the last hour, and the part of this time that the API takes. */
   const [shownMs, apiMs]: [number[], number[]] = [[], []];
   for (let one = 0; one < visits; one += 1) {
     const startedAt = performance.now();

@@ -9,7 +9,7 @@ import { startServer } from '@millrace/testing';
 import type { Browser } from 'playwright-core';
 import { cpuSlowdown, readMainThreadMs } from './open-page.ts';
 
-/** Compare with Unleash, because its npm package contains built pages. Umami's contains only sources. */
+/** Compare with Unleash, because its npm package contains built pages, unlike Umami's, which contains only sources. */
 const unleash = 'unleash-server@8.2.0';
 
 export type FirstLoad = Awaited<ReturnType<typeof measureFirstLoad>>;
@@ -20,7 +20,7 @@ export interface BuiltSite {
   path: string;
 }
 
-/** @throws Error when npm is not available */
+/** @throws Error if npm is not available */
 export async function fetchUnleash(directory: string): Promise<BuiltSite> {
   const archive = `${unleash.replace('@', '-')}.tgz`;
   for (const command of [`npm pack ${unleash} --silent`, `tar xzf ${archive} package/frontend/build`]) {
@@ -79,7 +79,8 @@ const types: Record<string, string> = {
 const counted = new Set(['.html', '.js', '.css']);
 
 /**
- * Returns the file at a URL path, the front end's page for a path without a file extension, or null for an API request.
+ * Returns the file at a URL path, or the front end's page if the path has no file extension. Returns null for an API
+ * request.
  */
 async function read(site: BuiltSite, pathname: string): Promise<{ content: Buffer; type: string } | null> {
   const type = extname(pathname);
@@ -88,6 +89,6 @@ async function read(site: BuiltSite, pathname: string): Promise<{ content: Buffe
   const content = await readFile(join(site.directory, name)).catch(() => null);
   if (content === null) return null;
   if (type !== '') return { content, type };
-  // Unleash's own server replaces these placeholders with its URL.
+  // Replace these placeholders as Unleash's own server does.
   return { content: Buffer.from(content.toString().replace(/::\w+::/g, '')), type: '.html' };
 }

@@ -11,7 +11,7 @@ const rows = '.live-rows [role=option]';
 const liveOf = ({ api, projects }: ConsoleSystem) =>
   `http://127.0.0.1:${api.port}/console/projects/${projects[0]?.id}/live`;
 
-/** Sends events of the first project at a constant rate while `work` runs. */
+/** Sends events to the first project at a constant rate while `work` runs. */
 async function whileSending<Result>(system: ConsoleSystem, perSecond: number, work: () => Promise<Result>) {
   let isOver = false;
   const requests = buildBatchRequests(system.projects[0], 40);
@@ -40,7 +40,7 @@ export async function measureLivePageLoad(system: ConsoleSystem, visits: number)
   });
 }
 
-/** Measures the time from clicks and key presses to the next frame, with a throttled CPU and while events arrive. */
+/** Measures the time from clicks and key presses to the next frame, while the CPU is throttled and events arrive. */
 export async function measureInteractions(system: ConsoleSystem): Promise<number[]> {
   const { personalApiKey } = system.bench.database;
   return whileSending(system, 100, () =>
@@ -54,7 +54,7 @@ export async function measureInteractions(system: ConsoleSystem): Promise<number
   );
 }
 
-/** Returns the number of interactions. */
+/** Clicks and types on the page. Returns the number of interactions. */
 async function interact(page: Page): Promise<number> {
   const { x = 0, y = 0 } = (await page.locator('.live-rows').boundingBox()) ?? {};
   const clickRow = () => page.mouse.click(x + 200, y + 50);
@@ -94,7 +94,7 @@ export async function measureCurlDelay(system: ConsoleSystem, times: number): Pr
   const { personalApiKey } = system.bench.database;
   return withTab(system.browser, { personalApiKey }, async ({ page }) => {
     await page.goto(liveOf(system));
-    // Wait until the stream is open, because the page receives only events that are stored after that.
+    // Wait until the stream is open, because the page does not receive events that are stored before.
     await page.waitForTimeout(1500);
     const taken: number[] = [];
     for (let one = 0; one < times; one += 1) {

@@ -71,7 +71,7 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
 }
 
 const sendEveryMs = 250;
-/** How long to wait for events after the last one was sent. */
+/** How many milliseconds to wait for events after the last one was sent. */
 const patienceMs = 30_000;
 
 async function watchQuietProject({ api, gateway, bench, projects }: ConsoleSystem) {

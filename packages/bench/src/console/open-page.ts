@@ -11,13 +11,13 @@ export interface Tab {
 export const cpuSlowdown = 4;
 
 export interface PageTimings {
-  /** Milliseconds from the navigation until an element that matches the selector is drawn. */
+  /** Milliseconds from the navigation until an element that matches the selector is visible. */
   ms: number;
-  /** CPU time that the main thread uses until the element is drawn. It does not depend on other work on the machine. */
+  /** CPU time that the main thread uses until the element is drawn. Other work on the machine does not affect it. */
   mainThreadMs: number;
 }
 
-/** Opens a tab as a new visitor who is signed in with an API key. The pages are the same as with a session. */
+/** Opens a tab as a new visitor who is signed in with an API key, which shows the same pages as a session. */
 export async function withTab<Result>(
   browser: Browser,
   { personalApiKey, slow = 1 }: { personalApiKey: string; slow?: number },
@@ -51,7 +51,7 @@ export async function readMainThreadMs(session: CDPSession): Promise<number> {
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
 }
 
-/** A string, because it runs in the page, and a module loader might insert helper calls into a function. */
+/** A string, because this code runs in the page, and a module loader might insert helper calls into a function. */
 const watchPage = `
 window.bench = {
   frameMs: [],

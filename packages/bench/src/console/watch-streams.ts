@@ -21,7 +21,7 @@ export async function openLiveStreams(port: number, personalApiKey: string, proj
 
 const openOnes = () => streams.filter(({ socket }) => !socket.destroyed);
 
-/** Returns the number of messages on each open stream since the previous call. */
+/** Returns the number of messages that each open stream has received since the previous call. */
 export function countLiveMessages(): number[] {
   const counts = openOnes().map(({ messages }) => messages);
   for (const stream of streams) stream.messages = 0;

@@ -21,7 +21,7 @@ const notMet = (runs: ConsumerMeasurement[]) =>
 const createMany = (eventsPerSecond: number) => run({ side: 'createMany', eventsPerSecond });
 const copy = (eventsPerSecond: number) => run({ side: 'COPY', eventsPerSecond });
 
-test("compares the consumer's rate with the rates of createMany and COPY", () => {
+test("compares the consumer's rate with the rates of consumers that use createMany and COPY", () => {
   expect(notMet([run(), createMany(3000), copy(24_000)])).toEqual([]);
   expect(notMet([run(), createMany(3001), copy(24_001)])).toEqual([
     'events per second relative to createMany of the rows',
@@ -38,13 +38,13 @@ test('reports the targets as not met for a run that is slow, uses too much memor
   expect(notMet([run({ rows: 101 })])).toEqual(['runs whose rows do not match the events sent']);
 });
 
-test("compares the median CPU time (consumer and PostgreSQL) of each situation with the first situation's", () => {
+test('compares the median CPU time (consumer and PostgreSQL) of each situation with that of the first situation', () => {
   const slow = run({ projects: 1000, cpuMicrosPerEvent: 80, databaseMicrosPerEvent: 50 });
   expect(notMet([run(), run({ projects: 1000 }), run({ stored: 5 })])).toEqual([]);
   expect(notMet([run(), slow, slow, run({ projects: 1000 })])).toHaveLength(1);
 });
 
-test("omits PostgreSQL's CPU time in all situations if it is unknown", () => {
+test("omits PostgreSQL's CPU time in all situations if it is unknown in one of them", () => {
   const blind = { databaseMicrosPerEvent: Number.NaN };
   expect(notMet([run(blind), run({ ...blind, projects: 1000 })])).toEqual([]);
 });

@@ -18,7 +18,7 @@ export interface FilledTopic {
 
 /**
  * Starts a compiled consumer, which drains a full topic into a database. The measurement begins with the first stored
- * rows, or after `warmUp` events, and therefore excludes the startup and the rows that were stored before.
+ * rows, or after `warmUp` events. It therefore excludes the startup and the rows that were stored before.
  */
 export async function measureDrain(
   file: string,
@@ -55,7 +55,7 @@ export async function measureDrain(
   }
 }
 
-/** Checks ten times per second. @throws Error if the database does not grow for a minute */
+/** Checks the database ten times per second. @throws Error if the database does not grow for a minute */
 async function waitUntilStored(database: BenchDatabase, isStored: () => Promise<boolean>): Promise<void> {
   let lastSize = '';
   let lastGrowthAt = performance.now();
@@ -68,7 +68,7 @@ async function waitUntilStored(database: BenchDatabase, isStored: () => Promise<
   }
 }
 
-/** Counts rows with an index on the storage time, which is fast even in a large table. */
+/** Counts rows since a time, with an index on the storage time, which is fast even for a large table. */
 async function countRows(database: BenchDatabase, since: string): Promise<{ rows: number; uuids: number }> {
   const [row] = await database.query<{ rows: number; uuids: number }>(
     `SELECT count(*)::int AS rows, count(DISTINCT (project_id, uuid))::int AS uuids

@@ -10,9 +10,9 @@ const eventsPerStatement = 300_000;
 
 /**
  * Stores events with their identities, and a person with a distinct ID for every third event, spread over all projects
- * of the database. All timestamps are in this month, like those of the events that a consumer stores later, so that the
- * consumer writes to tables and indexes of this size. Properties are small, because only the cost of indexes grows.
- * UUIDs increase like version 7 UUIDs.
+ * of the database. All timestamps are in the current month, like those of the events that a consumer stores later, so
+ * that the consumer writes to tables and indexes of this size. Properties are small, because only the cost of indexes
+ * grows with the number of events. UUIDs increase over time, like version 7 UUIDs.
  */
 export async function prefillEvents(database: BenchDatabase, count: number): Promise<void> {
   await createMonthPartitions(database.url);
@@ -29,7 +29,7 @@ export async function prefillEvents(database: BenchDatabase, count: number): Pro
   await database.query('VACUUM (ANALYZE) event, event_identity, person, person_distinct_id');
 }
 
-/** Creates the partitions of this month and of the `before` preceding months, as the consumer does. */
+/** Creates the partitions of the current month and of the `before` preceding months, as the consumer does. */
 export async function createMonthPartitions(url: string, before = 0): Promise<void> {
   const own = createDatabase({ url, logger: createLogger('bench', 'warn'), poolSize: 1 });
   const now = new Date();

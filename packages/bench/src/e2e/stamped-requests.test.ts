@@ -18,7 +18,7 @@ test('builds as many requests as are due, with one marker event for every 50 ms'
   }
 });
 
-test('marks no event twice at a low rate', () => {
+test('marks each event at most once, even at a low rate', () => {
   const { markers } = buildStampedRequests({
     projectApiKey: 'phc_x',
     seed: 1,
@@ -29,7 +29,7 @@ test('marks no event twice at a low rate', () => {
   expect(markers.map(({ dueAfterMs }) => dueAfterMs)).toEqual([0, 250, 500, 750]);
 });
 
-test("replaces the time in every event of a request repeatedly, without changing the request's length", () => {
+test("can replace the time in every event of a request repeatedly, without changing the request's length", () => {
   const { requests } = buildStampedRequests({
     projectApiKey: 'phc_x',
     seed: 1,

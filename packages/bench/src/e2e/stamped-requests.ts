@@ -1,4 +1,4 @@
-// Builds and sends the requests of the end-to-end benchmark, which then looks for their events in the database.
+// Builds and sends the requests of the end-to-end benchmark, which measures when their events appear in the database.
 
 import { sendRequests } from '../load/send-requests.ts';
 import { formatHttpRequest } from '../workload/gateway-workloads.ts';
@@ -8,11 +8,11 @@ export const eventsPerRequest = 50;
 
 export interface Marker {
   uuid: string;
-  /** When the marker's request is due, in milliseconds since the load started. */
+  /** When the marker's request is due, in milliseconds after the start of the load. */
   dueAfterMs: number;
 }
 
-/** Event property with the number of the event's request, used to exclude the events of unacknowledged requests. */
+/** Event property with the number of its request, to recognize the events of unacknowledged requests. */
 export const requestProperty = 'bench_request';
 
 export interface StampedLoad {
@@ -26,8 +26,8 @@ export interface StampedLoad {
 const timePlaceholder = '0000-00-00T00:00:00.000Z';
 
 /**
- * Builds complete `/batch/` requests of 50 mixed events each. Also returns one marker per `markerEveryMs`, each at a
- * different position in its batch. The requests have no `sent_at`, so that timestamps are stored as sent.
+ * Builds complete `/batch/` requests of 50 mixed events each. Also returns one marker per `markerEveryMs`. The markers
+ * are at different positions in their batches. The requests have no `sent_at`, so that timestamps are stored as sent.
  */
 export function buildStampedRequests(load: StampedLoad): { requests: Buffer[]; markers: Marker[] } {
   const count = Math.ceil((load.durationMs / 1000) * load.requestsPerSecond);

@@ -1,19 +1,19 @@
-// Waits until given events appear in the database, and measures the delay of each event.
+// Waits until the given events appear in the database, and measures the delay of each event.
 
 import type { BenchDatabase } from '../harness/bench-database.ts';
 import type { Marker } from './stamped-requests.ts';
 
 const checkEveryMs = 10;
-/** How long to wait for markers after the last one was due. */
+/** How many milliseconds to wait for markers after the last one was due. */
 const patienceMs = 60_000;
 
 /**
  * Waits until all markers are visible in the database. Checks every 10 ms, by primary key and only for markers that are
- * due, so that the checks do not slow down the measured system. The results are up to 10 ms too high and never too low.
+ * due, so that the checks do not slow down the measured system. Delays are up to 10 ms too high and never too low.
  *
- * @param startedAtMs when the load started (Unix time)
- * @returns milliseconds from when each marker was due until it was visible, in the order of `markers`; Infinity for a
- * marker that did not appear
+ * @param startedAtMs the time when the load started (Unix time)
+ * @returns how many milliseconds after its due time each marker became visible, in the order of `markers`; Infinity for
+ * a marker that did not appear
  */
 export async function watchMarkers(
   database: BenchDatabase,
@@ -40,7 +40,7 @@ export async function watchMarkers(
 }
 
 async function findVisible(database: BenchDatabase, markers: readonly Marker[]): Promise<Set<string>> {
-  // LATERAL with LIMIT makes PostgreSQL look up each marker in the index. A join might read a whole table.
+  // LATERAL with LIMIT makes PostgreSQL look up each marker in the index. A plain join might read a whole table.
   const rows = await database.query<{ uuid: string }>(
     `SELECT event.uuid
        FROM unnest($2::uuid[]) AS sought (uuid)

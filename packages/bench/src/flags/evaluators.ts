@@ -11,7 +11,7 @@ const clients = createClients(1000);
 /** With a thousand flags, evaluations are slow, and V8 optimizes the code only after many of them. */
 const warmUpMs = 1500;
 
-/** Runs in a worker: evaluates all flags for many clients. Returns the CPU microseconds of one evaluation. */
+/** Runs in a worker: evaluates all flags for many clients. Returns the CPU time of one evaluation in microseconds. */
 export async function measureEvaluationCpu(
   durationMs: number,
   side: EvaluatorSide,
@@ -47,8 +47,8 @@ async function repeat(evaluate: Evaluate, durationMs: number): Promise<number> {
 type Definitions = Parameters<typeof compileFlags>[0]['flags'];
 
 /**
- * Does the work of a flag request whose definitions are loaded: selects the flags, determines that no stored data is
- * needed, and evaluates the flags.
+ * Creates a function that does the work of a flag request whose definitions are loaded: selects the flags, determines
+ * that no stored data is needed, and evaluates the flags.
  */
 function createOurs(flags: Definitions): Evaluate {
   const compiled = compileFlags({ flags, cohorts: [], groupTypes: {}, timeZone: 'UTC', matchingVersion: 1 });

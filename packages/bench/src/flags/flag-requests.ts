@@ -12,8 +12,8 @@ const plans = ['free', 'pro', 'enterprise'];
 const countries = ['DE', 'FR', 'US', 'GB', 'IE', 'JP', 'BR', 'IN'];
 
 /**
- * Creates the same clients in every run. All property values are strings, so that both evaluators can use the same
- * request.
+ * Creates clients, which are the same in every run. All property values are strings, so that both evaluators can use
+ * the same request.
  */
 export function createClients(count: number): Client[] {
   const random = seededRandom(15);

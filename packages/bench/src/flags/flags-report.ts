@@ -7,8 +7,8 @@ import type { MemoryMeasurement } from './measure-memory.ts';
 export type NamedRun = RequestRun & { name: string };
 
 /**
- * A run that sends events in a closed loop, with or without simultaneous flag requests, and the statuses of the flag
- * requests.
+ * A run that sends events in a closed loop. Flag requests may run at the same time, and the run then includes their
+ * statuses.
  */
 export type EventsRun = Pick<NamedRun, 'name' | 'p99Ms' | 'otherStatuses'>;
 

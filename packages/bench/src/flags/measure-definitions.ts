@@ -17,8 +17,8 @@ export interface FlagsRun {
 }
 
 /**
- * Requests per second, by status. The loop is open so that the number of requests is limited, because an environment
- * may send only 600 requests per minute.
+ * Requests per second, by response status. The loop is open to limit the number of requests, because an environment may
+ * send only 600 requests per minute.
  */
 const perSecond = { 304: 3000, 200: 1500 } as const;
 const runMs = 1000;
@@ -29,7 +29,7 @@ const minuteLimit = 600;
  */
 export async function measureDefinitions(run: FlagsRun): Promise<NamedRun[]> {
   const { pairs, bench, server } = run;
-  // Use enough environments that each stays below its limit even if all runs are in the same minute.
+  // Use so many environments that each stays below its limit even if all runs are in the same minute.
   const requestCount = (pairs + 1) * (perSecond[304] + perSecond[200]) * (runMs / 1000);
   const count = Math.ceil((requestCount / minuteLimit) * 1.2);
   const environments = await addFlagEnvironments(bench.database, count, createMixedFlags(500));

@@ -21,7 +21,7 @@ const withVariants = (filters: object, ...keys: string[]) => {
   return { ...filters, multivariate: { variants } };
 };
 
-/** Typical flags: with rollouts, properties of each type, variants, and two conditions. */
+/** Typical flags, with rollouts, properties of each type, variants, and two conditions. */
 const kinds: object[] = [
   filtersOf(group(50)),
   filtersOf(group(100, where('plan', 'exact', ['pro', 'enterprise']))),
@@ -57,7 +57,7 @@ export interface FlagEnvironment {
   secretKey: string;
 }
 
-/** Adds projects that all have the same flags. Must run before a gateway reads the flags. */
+/** Adds projects that all have the same flags. Must be called before a gateway reads the flags. */
 export async function addFlagEnvironments(
   database: BenchDatabase,
   count: number,

@@ -15,8 +15,7 @@ export interface BenchDatabase {
   personalApiKey: string;
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   /**
-   * Copies the database with its content, and closes the connections to the original. Copying takes a few seconds per
-   * gigabyte.
+   * Copies the database with its content, and closes the connections to the original. Takes a few seconds per gigabyte.
    */
   copy(): Promise<BenchDatabase>;
   drop(): Promise<void>;
@@ -26,7 +25,7 @@ export const generateProjectKey = () => `phc_bench_${randomUUID().replaceAll('-'
 
 /**
  * Creates a database with a project.
- * @param projectApiKey key of the project; several databases with the same key can store the events of one topic
+ * @param projectApiKey the key of the project. Several databases with the same key can store the events of one topic.
  */
 export async function createBenchDatabase(projectApiKey: string): Promise<BenchDatabase> {
   const database = await createTestDatabase();
@@ -37,7 +36,7 @@ export async function createBenchDatabase(projectApiKey: string): Promise<BenchD
 }
 
 /**
- * Opens the database that `file` describes. If the file does not exist, creates a database and keeps it for the next
+ * Opens the database that `file` describes. If the file does not exist, creates a database and the file, for the next
  * run.
  */
 export async function openReusableDatabase(file: string): Promise<BenchDatabase> {
@@ -68,8 +67,8 @@ function open(url: string, facts: Facts, drop: () => Promise<unknown>): BenchDat
       // PostgreSQL can only copy a database that has no connections.
       await close();
       const name = `millrace_bench_${randomUUID().replaceAll('-', '')}`;
-      // FILE_COPY makes PostgreSQL copy the files. By default, it writes every page to the WAL, which is faster only
-      // for small databases.
+      // FILE_COPY makes PostgreSQL copy the files. By default, PostgreSQL writes every page to the WAL, which is faster
+      // only for small databases.
       const original = new URL(url).pathname.slice(1);
       await runOnServer(url, `CREATE DATABASE ${name} TEMPLATE ${original} STRATEGY file_copy`);
       return open(withDatabase(url, name), facts, () =>

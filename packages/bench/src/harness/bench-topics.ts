@@ -35,8 +35,8 @@ export async function connectBenchTopics(brokers: string[]) {
     },
     /**
      * Writes `count` mixed events to the live topic of `prefix`, alternating between the projects. A person's events
-     * are in one partition, in order. Returns the last event of each partition. A consumer that has stored these events
-     * has stored all events.
+     * are in one partition, in order. Returns the last event of each partition. A consumer that has stored these has
+     * stored all events.
      */
     async fill(prefix: string, projectApiKeys: readonly string[], count: number): Promise<CapturedEvent[]> {
       const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });

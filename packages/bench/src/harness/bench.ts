@@ -25,7 +25,7 @@ export interface Bench {
   topics: BenchTopics;
   prefix: string;
   print: Print;
-  /** @param program path from the repository root */
+  /** @param program the path from the repository root */
   compile(program: string): Promise<string>;
   /**
    * Starts a program and waits until it is ready. Adds `settings` to the settings for the benchmark's database and
@@ -39,7 +39,7 @@ export interface Bench {
 
 /** A separate process that generates load, so that its CPU time does not count for the measured processes. */
 export interface Worker {
-  /** Runs a function of `worker.ts` by its name. */
+  /** Runs the function of `worker.ts` that has this name. */
   perform<Job extends AnyJob>(name: string, ...parameters: Parameters<Job>): Promise<Awaited<ReturnType<Job>>>;
   stop(): Promise<unknown>;
 }
@@ -108,11 +108,11 @@ export function createServiceSettings(prefix: string): Record<string, string> {
     INGEST_PORT: '0',
     HEALTH_PORT: '0',
     API_PORT: '0',
-    // Count requests as usual, but never reject them.
+    // Count requests as usual, but never reject any because of their number.
     API_REQUESTS_PER_MINUTE: '1000000000',
     API_REQUESTS_PER_HOUR: '1000000000',
-    // Disable spike detection, because a change of the workload looks like a spike, for which the gateway would write
-    // an additional record.
+    // Disable spike detection. A change of the workload looks like a spike, for which the gateway would write an
+    // additional record.
     SPIKE_WARM_UP_MS: String(60 * 60 * 1000),
   };
 }

@@ -13,8 +13,8 @@ export interface Command {
 }
 
 /**
- * Creates a command whose options have the types of their default values. A list is separated by commas. A number must
- * be positive unless its default is 0. If the default is a list of strings, only its items are accepted.
+ * Creates a command whose options have the types of their default values. The items of a list are separated by commas.
+ * A number must be positive unless its default is 0. If the default is a list of strings, only its items are accepted.
  */
 export function createCommand<Options extends object>(
   run: (options: Options, print: Print) => Promise<unknown>,
@@ -33,7 +33,7 @@ export function createCommand<Options extends object>(
 
 /**
  * Reads options from the command line.
- * @throws Error that names the unknown option, or the option with an invalid value
+ * @throws Error that names the unknown option, or the option whose value is invalid
  */
 export function readOptions<Options extends object>(words: string[], defaults: Options): Options {
   const known = Object.entries(defaults).map(([key, fallback]) => ({
@@ -79,7 +79,7 @@ function parseNumber(name: string, text: string, fallback: number): number {
 /**
  * Runs the command that is the program's first argument. The exit code is 2 for invalid arguments, and 1 if the command
  * returns false.
- * @param withServers calls the work of a valid command with the servers that it needs
+ * @param withServers starts the servers that a valid command needs, and then calls `work`
  */
 export async function runCommand(
   script: string,

@@ -7,7 +7,7 @@ test('reads user and system time only from PostgreSQL processes', () => {
   expect(parseProcessStat('')).toBeNull();
 });
 
-test('adds up the CPU time of existing and new processes, and returns NaN without a first reading', () => {
+test('adds up the CPU time of existing and new processes, and returns NaN if there is no first reading', () => {
   const before = new Map([
     [1, 100],
     [2, 50],

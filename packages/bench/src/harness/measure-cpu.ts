@@ -32,13 +32,13 @@ export async function measureCpu<Result>(
 /** CPU time in microseconds of each PostgreSQL process that serves the measured programs, by process ID. */
 type DatabaseCpu = ReadonlyMap<number, number>;
 
-/** Linux counts CPU time in hundredths of a second. */
+/** Linux counts CPU time in ticks of a hundredth of a second. */
 const microsPerTick = 10_000;
 
 /**
- * Reads the CPU time of the server processes for this database, except those of the benchmark's own connections.
- * Returns null if the CPU time cannot be read, because the server runs on a different machine or in a container, or the
- * platform is not Linux.
+ * Reads the CPU time of the PostgreSQL processes for this database, except those of the benchmark's own connections.
+ * Returns null if it cannot be read, because the server runs on a different machine or in a container, or the platform
+ * is not Linux.
  */
 async function readDatabaseCpu(database: BenchDatabase): Promise<DatabaseCpu | null> {
   const backends = await database.query<{ pid: number }>(
@@ -61,7 +61,7 @@ async function readDatabaseCpu(database: BenchDatabase): Promise<DatabaseCpu | n
 export function parseProcessStat(stat: string): number | null {
   const end = stat.lastIndexOf(')');
   if (!stat.slice(0, end).includes('(postgres')) return null;
-  // The fields after the name are the state, ten others, the user time and the system time.
+  // The fields after the process name are the state, ten others, the user time and the system time.
   const fields = stat.slice(end + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * microsPerTick;
 }

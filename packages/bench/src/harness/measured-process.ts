@@ -16,8 +16,8 @@ export interface Usage {
 export interface MeasuredProcess extends ServiceProcess {
   usage(): Promise<Usage>;
   /**
-   * Returns the bytes of the heap and of external buffers after a full garbage collection. Don't call this function
-   * during a measurement.
+   * Returns the bytes of the heap and of external buffers after a full garbage collection. Do not call it during a
+   * measurement.
    */
   liveBytes(): Promise<number>;
 }

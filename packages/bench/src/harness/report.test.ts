@@ -8,7 +8,7 @@ test.each([
   expect(median(values)).toBe(expected);
 });
 
-test('computes a percentile as the nearest rank, in any order of the values', () => {
+test('computes a percentile as the nearest rank, whatever the order of the values', () => {
   const values = Array.from({ length: 200 }, (_, index) => 200 - index);
   expect(percentile(values, 0.5)).toBe(100);
   expect(percentile(values, 0.99)).toBe(198);

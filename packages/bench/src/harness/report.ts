@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns the smallest value that at least the given share (0 to 1) of all values does not exceed (nearest rank).
+ * Returns the smallest value for which at least the given share (0 to 1) of all values is not larger (nearest rank).
  * Returns NaN for an empty list.
  */
 export function percentile(values: readonly number[], share: number): number {
@@ -28,8 +28,8 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
 }
 
 /**
- * The columns of a table of runs. Several runs are combined into the median of their numbers, or into a list of their
- * different strings.
+ * The columns of a table of runs. Several runs are combined: numbers into their median, and strings into a list of
+ * those that differ.
  */
 export type Columns<Run> = Record<string, (run: Run) => number | string>;
 
@@ -101,7 +101,7 @@ export function formatFigure(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: size < 10 ? 2 : size < 100 ? 1 : 0 });
 }
 
-/** Formats a target and whether the figure meets it. A figure that was not measured never meets its target. */
+/** Formats a target, and whether the figure meets it. If the figure was not measured, the target is not met. */
 export function formatTarget(name: string, value: number, target: { atMost: number } | { atLeast: number }): string {
   const [bound, isMet] =
     'atMost' in target

@@ -17,7 +17,7 @@ export interface ApiRequest {
   /** URL path, relative to the project's path. */
   path: string;
   body?: object;
-  /** Target time with a hundred million events in 90 days, on two cores. */
+  /** Target time in milliseconds with a hundred million events in 90 days, on two cores. */
   targetMs?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface Sent {
 
 export type Send = (request: ApiRequest) => Promise<Sent>;
 
-/** A regular visitor into whom a different person was merged. */
+/** The number of a regular visitor into whom a different person was merged. */
 export const listedPerson = 801;
 export const listedPersonUuid = createHash('md5')
   .update(`person ${listedPerson}`)
@@ -38,7 +38,7 @@ export const listedPersonUuid = createHash('md5')
 export const personTimeline = `events/?limit=100&person_id=${listedPersonUuid}`;
 export const personSearch = `persons/?search=person${listedPerson}@example.com`;
 
-/** Returns a request for a query that must be computed and not read from the cache. */
+/** Returns a request for a query whose result is computed and not read from the cache. */
 export const buildQueryRequest = (query: object) => ({ path: 'query/', body: { query, refresh: 'force_blocking' } });
 
 const ofProperty = (key: string, value: string | number) =>

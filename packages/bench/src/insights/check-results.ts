@@ -78,8 +78,8 @@ function listChecks(size: GeneratedEvents): readonly Checked[] {
 }
 
 /**
- * Prints how many results were compared. Ignores queries that exceed their time limit, because the machine may be busy.
- * @throws Error if a result is wrong
+ * Compares results and prints their number. Ignores queries that exceed their time limit, because the machine may be
+ * busy.
  */
 export async function checkResults(
   client: ClickHouseClient,

@@ -25,7 +25,7 @@ export async function fillInsights(database: BenchDatabase, count: number): Prom
 }
 
 const personOf = (number: string) => `md5('person ' || ${number})::uuid`;
-/** Most events of a person are within a few weeks. */
+/** Most events of a person are within a period of a few weeks. */
 const person = `((number * 7919::bigint) % ($4::bigint / ${eventsPerPerson}))`;
 
 const eventStatement = `

@@ -10,9 +10,9 @@ const filters = {
 };
 
 /**
- * Creates a cohort of a third of all persons, and waits until the cohort has been counted. Then deletes it, because the
- * worker would count it again.
- * @returns the response, with the time until the cohort had been counted
+ * Creates a cohort of a third of all persons, and waits until the worker has counted them. Then deletes the cohort,
+ * because the worker would count it again.
+ * @returns the response, with the time that the count took
  */
 export async function measureCohort(bench: Bench, send: Send, settings: Record<string, string>): Promise<Sent> {
   const worker = await bench.start(programs.deliveryWorker, settings);

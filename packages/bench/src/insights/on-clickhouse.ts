@@ -25,9 +25,9 @@ import { measureCohort } from './measure-cohort.ts';
 export interface ClickHouseBenchOptions {
   events: number;
   pairs: number;
-  /** Directory for ClickHouse's data, which the next run reuses. If empty, a temporary directory is used. */
+  /** Directory for ClickHouse's data, which the next run reuses. By default, a temporary directory is used. */
   data: string;
-  /** If set, measures only the requests whose names contain this text. */
+  /** If not empty, only requests whose names contain this string are measured. */
   only: string;
 }
 
@@ -42,7 +42,7 @@ interface Cost {
 }
 
 /**
- * Fills ClickHouse, and stores only the persons in PostgreSQL. Then measures all requests.
+ * Fills ClickHouse with events, and stores only the persons in PostgreSQL. Then measures all requests.
  * @throws Error if a result is wrong
  */
 export async function benchOnClickHouse(options: ClickHouseBenchOptions, print: Print): Promise<void> {
@@ -112,8 +112,8 @@ async function sendTiles(send: Send): Promise<{ first: Sent; complete: Sent }> {
 }
 
 /**
- * The server has no other work, so its counters measure only this request. The embedded engine has no
- * `system.query_log`.
+ * Reads the server's counters. The server has no other work, so they measure only this request. The embedded engine has
+ * no `system.query_log`.
  */
 async function measureCost(
   { client, api }: { client: ClickHouseClient; api: MeasuredProcess },

@@ -1,4 +1,4 @@
-/** Measures queries the way clients run them: with cached results, and many at the same time. */
+/** Measures queries as clients run them: with cached results, and many at the same time. */
 import { type Bench, programs } from '../harness/bench.ts';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 import type { MeasuredProcess } from '../harness/measured-process.ts';

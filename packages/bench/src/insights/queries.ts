@@ -5,11 +5,11 @@ import { umamiPageviews, umamiVisitors } from './umami.ts';
 export interface BenchQuery {
   name: string;
   query: object;
-  /** SQL that a user would write for the same result as `query`. */
+  /** An SQL query that a user would write to get the same result as `query`. */
   sql?: string;
-  /** A simple SQL query on the `event` table with the same result. $1 is the project ID. */
+  /** A simple SQL query on the `event` table that has the same result. $1 is the project ID. */
   simpleSql?: string;
-  /** Umami's query for the same result as `query`. */
+  /** Umami's query that has the same result as `query`. */
   umami?: string;
   /** Target in milliseconds with ten million events in 90 days and warm caches. */
   targetMs: number;
@@ -155,7 +155,7 @@ export const sqlQueries: readonly object[] = queries.flatMap(({ sql }) =>
   sql === undefined ? [] : [{ kind: 'HogQLQuery', query: sql }],
 );
 
-/** Half of the sum of the tiles' targets, because two tiles load at the same time. */
+/** Half of the sum of the targets of a dashboard's tiles, because two tiles load at the same time. */
 export const dashboardTargetMs = 8875;
 
 export const dashboardTiles: readonly object[] = [

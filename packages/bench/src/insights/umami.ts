@@ -1,6 +1,6 @@
 /**
- * Stores the events in the PostgreSQL format of Umami (github.com/umami-software/umami, MIT), and runs its queries for
- * the same figures.
+ * Stores the events in the PostgreSQL format of Umami (github.com/umami-software/umami, MIT), and runs Umami's queries
+ * for the same figures.
  */
 import type { BenchDatabase } from '../harness/bench-database.ts';
 

@@ -8,11 +8,10 @@ import { sendRequests } from './send-requests.ts';
 
 export interface LoadJob {
   port: number;
-  /** Complete HTTP requests, which are sent in rotation. */
+  /** Complete HTTP requests, which are sent one after the other and repeatedly. */
   requests: string[];
   /**
-   * Expected status of a response. The default is 200. A response with a different status does not count as
-   * acknowledged.
+   * Expected status of a response, 200 by default. A response with a different status does not count as acknowledged.
    */
   status?: number;
   connections: number;
@@ -36,9 +35,9 @@ export async function measureLoadLatency({ requests, status: expected = 200, ...
   return {
     seconds: elapsedMs / 1000,
     acknowledged: latencies.length,
-    /** Number of responses with an unexpected status, by status. The status is 0 if the connection broke. */
+    /** Number of responses with an unexpected status, by status. A broken connection counts as the status 0. */
     otherStatuses,
-    /** Latency of acknowledged requests. */
+    /** Latency of acknowledged requests in milliseconds. */
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
   };

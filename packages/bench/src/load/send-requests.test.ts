@@ -11,7 +11,7 @@ function read(chunks: string[]): number[] {
   return statuses;
 }
 
-test('reads consecutive responses whose body has a length, is chunked, or is missing', () => {
+test('reads consecutive responses with a content length, with a chunked body, and without a body', () => {
   expect(read([ok + unavailable + noContent + ok])).toEqual([200, 503, 204, 200]);
 });
 

@@ -39,8 +39,8 @@ function openHttpConnection(port: number) {
 
   return {
     /**
-     * Sends a request and returns the response's status, or 0 if the connection broke. After a broken connection, the
-     * next request opens a new one.
+     * Sends a request and returns the response's status, or 0 if the connection broke. After that, the next request
+     * opens a new one.
      */
     request(bytes: Buffer): Promise<number> {
       return new Promise((resolve) => {
@@ -101,13 +101,13 @@ interface RequestStream {
   /** Number of keep-alive connections, each of which carries one request at a time. */
   connections: number;
   /**
-   * The rate of an open loop. In an open loop, requests are due at fixed times, even if the server is too slow, and
-   * latency is counted from the time when a request was due. Null for a closed loop, in which each connection sends its
-   * next request as soon as it can.
+   * The rate of an open loop, in which requests are due at fixed times, even if the server is too slow, and latency is
+   * counted from the time when a request was due. Null for a closed loop, in which each connection sends its next
+   * request as soon as it can.
    */
   requestsPerSecond: number | null;
   durationMs: number;
-  /** Returns the bytes of the request with the given number. `dueAt` is a time of `performance.now()`. */
+  /** Returns the bytes of the request with the given number. `dueAt` is a timestamp as from `performance.now()`. */
   bytesOf(index: number, dueAt: number): Buffer;
   /** Receives the status of each response, or 0 if the connection broke. */
   onResponse(index: number, status: number, latencyMs: number): void;
@@ -132,7 +132,7 @@ export async function sendRequests(stream: RequestStream): Promise<number> {
       const waitMs = dueAt - performance.now();
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
       const bytes = stream.bytesOf(index, dueAt);
-      // A timer can fire a fraction of a millisecond early.
+      // A timer can fire a fraction of a millisecond early, before the request is due.
       const countsFrom = Math.min(dueAt, performance.now());
       const status = await connection.request(bytes);
       stream.onResponse(index, status, performance.now() - countsFrom);

@@ -1,8 +1,8 @@
 /**
- * The consumer with which `npm run bench -- consumer` compares Millrace: kafkajs `eachBatch` with default settings, and
- * Prisma `createMany`, which is what most teams would write first. With NAIVE_WRITE=copy, it uses COPY, which is the
- * fastest way to write rows to the table. In both cases, it stores only event rows. It has no persons, merges or
- * groups, and no protection against duplicates.
+ * The consumer with which `npm run bench -- consumer` compares Millrace. It is what most teams would write first:
+ * kafkajs `eachBatch` with default settings, and Prisma `createMany`. With NAIVE_WRITE=copy, it uses COPY, the fastest
+ * way to write rows to the table. In both cases, it stores only event rows. It has no persons, merges or groups, and no
+ * protection against duplicates.
  */
 import { type CapturedEvent, topicNames } from '@millrace/contracts';
 import { type CopyRow, copyRows, createDatabase } from '@millrace/db';

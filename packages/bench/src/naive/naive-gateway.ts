@@ -2,7 +2,7 @@
  * The gateway with which `npm run bench -- gateway` compares Millrace's gateway. It is what most teams would write
  * first: Express, `express.json`, ajv, and one `producer.send` per request with acks from all replicas, all with
  * default settings. It does less than Millrace's gateway: it only compares the key with a constant, and has no
- * compression, no clock correction, no separate topics for different kinds of events, and no limits.
+ * compression, clock correction or limits, and no separate topics for different kinds of events.
  */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';

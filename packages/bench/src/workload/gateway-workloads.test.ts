@@ -1,7 +1,7 @@
 import { buildRequests, workloads } from './gateway-workloads.ts';
 
 test.each(Object.keys(workloads) as (keyof typeof workloads)[])(
-  'builds the request %s with the size in its name',
+  'builds requests for the workload %s with events of the size in its name',
   (name) => {
     const { requests, eventsPerRequest } = buildRequests(name, 'phc_bench');
     const { eventBytes, variants } = workloads[name];

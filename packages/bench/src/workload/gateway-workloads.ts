@@ -9,7 +9,7 @@ export const workloads = {
 } as const;
 export type WorkloadName = keyof typeof workloads;
 
-/** Each request has its own events and distinct IDs. */
+/** Builds requests, each with its own events and distinct IDs. */
 export function buildRequests(
   name: WorkloadName,
   projectApiKey: string,
@@ -40,7 +40,7 @@ function buildEvent(seed: number, eventBytes: number) {
   return { ...event, properties: createFillerProperties(seed, eventBytes - JSON.stringify(event).length) };
 }
 
-/** @param line request line without the version, for example `GET /path` */
+/** @param line the request line without the version, for example `GET /path` */
 export function formatHttpRequest(line: string, headers: Record<string, string>, body?: object): string {
   const text = body === undefined ? '' : JSON.stringify(body);
   const length = String(Buffer.byteLength(text));

@@ -17,7 +17,7 @@ export const groupCount = 500;
 /**
  * Generates the events of an ordinary product in the proportions of `eventMix`, with properties of about 1 KB. Visitors
  * are anonymous at first and return later. Some of them sign in, which merges their anonymous person into a user. Some
- * events update companies. The same seed produces the same events.
+ * events update companies. The same seed always produces the same events.
  */
 export function* generateMixedEvents(
   count: number,
@@ -77,7 +77,7 @@ export function* generateMixedEvents(
   }
 }
 
-/** Builds a UUID with an increasing prefix and a random remainder, which affects indexes like a version 7 UUID. */
+/** Builds a UUID with an increasing prefix and random remaining digits, which affects indexes like a version 7 UUID. */
 function deterministicUuid(text: string): string {
   const hash = createHash('sha256').update(text).digest('hex');
   const rising = Number(text.split(':')[1]).toString(16).padStart(12, '0');

@@ -4,7 +4,7 @@ import { generateMixedEvents } from './mixed-events.ts';
 const facts = (events: Iterable<{ token: string; uuid: string; distinct_id: string; event: string }>) =>
   [...events].map(({ token, uuid, distinct_id, event }) => [token, uuid, distinct_id, event]);
 
-test('generates the same events as mixedEvents for a single project', () => {
+test('generates the same events for a single project as generateMixedEvents', () => {
   expect(facts(generateEventsForProjects(300, ['phc_a']))).toEqual(facts(generateMixedEvents(300, 'phc_a')));
 });
 
@@ -21,7 +21,7 @@ test('gives every project an equal share of events, with separate UUIDs and pers
   expect([...projectsOfPerson.values()].every(({ size }) => size === 1)).toBe(true);
 });
 
-test('supports more projects than events', () => {
+test('generates events even if there are more projects than events', () => {
   expect(facts(generateEventsForProjects(2, ['phc_a', 'phc_b', 'phc_c'])).map(([token]) => token)).toEqual([
     'phc_a',
     'phc_b',

@@ -62,7 +62,7 @@ async function propertyDefinitions(): Promise<[number, number, string, string | 
   return rows.map(({ type, group_type_index, name, property_type }) => [type, group_type_index, name, property_type]);
 }
 
-test('records event, person and group properties, each once and with its type', async () => {
+test('records the definition of each event, person and group property once and with its type', async () => {
   await send(
     {
       event: 'bought',
@@ -84,7 +84,7 @@ test('records event, person and group properties, each once and with its type', 
   ]);
 });
 
-test('keeps the first type of a property that could be determined', async () => {
+test('keeps the first type that was determined for a property', async () => {
   await send({ event: 'e', properties: { x: null } });
   await definitions.flush();
   expect(await propertyDefinitions()).toEqual([[1, -1, 'x', null]]);
@@ -95,7 +95,7 @@ test('keeps the first type of a property that could be determined', async () => 
   expect(await propertyDefinitions()).toEqual([[1, -1, 'x', 'Numeric']]);
 });
 
-test('writes a name once an hour, and never decreases its last-seen time', async () => {
+test('updates the last-seen time of a name at most once an hour, and never sets it to an earlier time', async () => {
   const at = (iso: string) => {
     nowMs = Date.parse(iso);
   };
@@ -112,7 +112,7 @@ test('writes a name once an hour, and never decreases its last-seen time', async
   await definitions.flush();
   expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
 
-  // A second process, whose clock is behind, processes the event.
+  // A second process whose clock is behind processes an event with the same name.
   at('2026-11-21T10:59:00.000Z');
   await definitions.stop();
   definitions = createDefinitionRecorder({
@@ -126,7 +126,7 @@ test('writes a name once an hour, and never decreases its last-seen time', async
   expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
 });
 
-test("keeps users' edits, and sets the times of a definition created before the first event", async () => {
+test("keeps users' edits, and sets the times of a definition that was created before the first event", async () => {
   await send({ event: 'known', properties: { amount: 'text' } });
   await definitions.flush();
   const { sql } = fixture.database;
@@ -189,7 +189,7 @@ test('samples the first event of a name in two batches per minute, and every 64t
   expect(await names()).toContain('of_next_minute');
 });
 
-test('records no names that are too long, and none from events with too many properties', async () => {
+test('does not record names that are too long, or names from events with too many properties', async () => {
   const wide = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`k${index}`, index]));
   await send(
     { event: 'ü'.repeat(101), properties: { ['ü'.repeat(101)]: 1, ok: 1 } },
@@ -200,7 +200,7 @@ test('records no names that are too long, and none from events with too many pro
   expect(await propertyDefinitions()).toEqual([[1, -1, 'ok', 'Numeric']]);
 });
 
-test('writes a definition again at the next event if it could not be written before', async () => {
+test('retries a definition that could not be written when the next event with its name arrives', async () => {
   let isDown = true;
   await definitions.stop();
   definitions = createDefinitionRecorder({

@@ -19,20 +19,20 @@ import {
 } from './store.ts';
 
 export interface DefinitionRecorder extends Stoppable {
-  /** Samples the rows of a committed batch, with its ledger. Takes little time, and does not write immediately. */
+  /** Samples the rows of a committed batch, using its ledger. Returns quickly, and postpones writing. */
   note(rows: readonly EventRow[], ledger: Ledger): void;
   /** Clears the cache. Called when stored definitions may have been lost, so that the next events write them again. */
   forgetAll(): void;
   flush(): Promise<void>;
 }
 
-/** The maximum number of names that wait to be written. Only a client that uses data as names would exceed it. */
+/** The maximum number of names that wait to be written. It is exceeded only if a client uses data as names. */
 const maxPending = 20_000;
 /**
- * Maintains the event names and properties that each project sends (docs/ingestion-rules.md#definitions). In some
- * batches of each minute, samples the first event of every name and a few more events. Writes each name at most once an
- * hour, outside of the batches' transactions. A crash can lose the names of the last few seconds, which the next events
- * with these names add again.
+ * Maintains the event names and properties that each project sends (docs/ingestion-rules.md#definitions). A few times
+ * per minute, samples the first event of every name in a batch. In every batch, samples a few more events. Writes each
+ * name at most once an hour, outside of the batches' transactions. A crash can lose the names of the last few seconds,
+ * which are added again by the next events with these names.
  */
 export function createDefinitionRecorder({
   database,
@@ -139,7 +139,7 @@ function seeDefinitions(
     if (isDescribable(name)) seen.events.push({ projectId, name, seenAtMs: nowMs });
     const groupTypes = ledger.projects.get(projectId)?.groupTypes;
     const found = findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs);
-    // Nearly all names are already recorded. Only new names are kept until the commit.
+    // Nearly all names are already recorded. Only new names are kept in memory until the batch is committed.
     for (const one of found) {
       if (!noted.has(propertyKey(one), markOf(nowMs, one.propertyType !== null))) seen.properties.push(one);
     }
@@ -205,10 +205,10 @@ const hourMs = 3_600_000;
 /** The maximum number of cached names, which use about 80 bytes each. */
 const maxRemembered = 100_000;
 
-/** Caches which names were recorded in the current clock hour, and whether their type was known at that time. */
+/** Caches which names were recorded in the current clock hour, and whether their type was known then. */
 interface NotedNames {
   has(key: string, mark: number): boolean;
-  /** Returns true for a name's first call in an hour, and once more when its type has become known. */
+  /** Returns true the first time a name is added in an hour, and once more when its type has become known. */
   add(key: string, mark: number): boolean;
   forget(key: string): void;
   forgetAll(): void;
@@ -230,7 +230,7 @@ function createNotedNames(): NotedNames {
   };
 }
 
-/** Returns a number that increases with each hour, and within the hour when the type becomes known. */
+/** Returns a number that increases each hour, and once within the hour when the type becomes known. */
 function markOf(nowMs: number, isTypeKnown: boolean): number {
   return Math.floor(nowMs / hourMs) * 2 + (isTypeKnown ? 1 : 0);
 }
@@ -251,7 +251,7 @@ const samplesPerMinute = 2;
 const minuteMs = 60_000;
 
 interface SampleLimit {
-  /** Counts a sample. Returns false if the limit has already been reached. */
+  /** Counts a sample of this name. Returns false if the name's limit for the minute is already reached. */
   take(key: string, nowMs: number): boolean;
 }
 

@@ -85,7 +85,7 @@ test("stores each flag's latest call without changing the version of flag defini
   expect(await version()).toBe(before);
 });
 
-test("writes a flag's calls once an hour, and never replaces a time with an earlier one", async () => {
+test("records a flag's last call at most once an hour, and never replaces a time with an earlier one", async () => {
   await consume(called('beta', '2026-11-22T10:12:00Z'));
   await flagCalls.flush();
   await consume(called('beta', '2026-11-22T10:14:00Z'));
@@ -108,7 +108,7 @@ test("replaces a flag call's time in the future with the current time", async ()
 });
 
 test.each([[undefined], [null], [7], [''], ['x'.repeat(401)], [['beta']], [{ key: 'beta' }]])(
-  'a flag call with the unusual key %j has no effect on other calls',
+  'a call of a flag with the unusual key %j does not affect the recorded calls of other flags',
   async (flag) => {
     await consume(called(flag, '2026-11-22T10:12:00Z'), called('checkout', '2026-11-22T10:12:00Z'));
     await flagCalls.flush();
@@ -116,7 +116,7 @@ test.each([[undefined], [null], [7], [''], ['x'.repeat(401)], [['beta']], [{ key
   },
 );
 
-test('uses bounded memory and writes nothing for a hundred thousand made-up flag keys', async () => {
+test('uses a limited amount of memory and writes nothing for a hundred thousand made-up flag keys', async () => {
   const rows = Array.from({ length: 100_000 }, (_, index) => ({
     projectId: project.id,
     event: '$feature_flag_called',

@@ -13,7 +13,7 @@ import { type FlagCall, recordFlagCalls } from './store.ts';
 type CallingRow = Pick<EventRow, 'projectId' | 'event' | 'timestampMs' | 'properties'>;
 
 export interface FlagCallRecorder extends Stoppable {
-  /** Records the flags that were called according to the rows of a committed batch. Does not write immediately. */
+  /** Records the flag calls in the rows of a committed batch. Does not write them immediately. */
   note(rows: readonly CallingRow[]): void;
   /** Clears the cache. Called when stored times may have been lost, so that the next calls write them again. */
   forgetAll(): void;
@@ -22,7 +22,7 @@ export interface FlagCallRecorder extends Stoppable {
 
 const hourMs = 3_600_000;
 const maxRemembered = 100_000;
-/** The maximum number of flags that wait to be written. Only a client that makes up keys would exceed it. */
+/** The maximum number of flags that wait to be written. It is exceeded only if a client makes up keys. */
 const maxPending = 20_000;
 const maxKeyLength = 400;
 

@@ -31,7 +31,7 @@ export function guessPropertyType(name: string, value: unknown, nowMs: number): 
   }
 }
 
-/** Returns whether a property is always a string. Campaign names and survey responses may look like other types. */
+/** Returns whether a property is a string even if its values (campaigns, survey responses) look like other types. */
 function isAlwaysText(name: string): boolean {
   return (
     name.startsWith('utm_') ||

@@ -22,8 +22,8 @@ export interface PropertyDefinition {
 }
 
 /**
- * Inserts new names and advances `last_seen_at`. If a user created a definition before the first event, sets its times.
- * Does not change fields that users edit. Locks rows in the order of their keys.
+ * Inserts new names and advances `last_seen_at`. If a user created a definition before the first event arrived, sets
+ * the definition's times. Does not change fields that users edit. Locks rows in the order of their keys.
  */
 export async function upsertEventDefinitions(tx: Transaction, definitions: EventDefinition[]): Promise<void> {
   if (definitions.length === 0) return;

@@ -37,7 +37,7 @@ test('keeps an elements chain that the client built', () => {
   expect(buildElementsChain({ $elements_chain: 'a:text="x"', $elements: [{ tag_name: 'b' }] })).toBe('a:text="x"');
 });
 
-test.each([[{}], [7], [null], ['']])('ignores an $elements_chain of %j', ($elements_chain) => {
+test.each([[{}], [7], [null], ['']])('ignores an $elements_chain with the value %j', ($elements_chain) => {
   expect(buildElementsChain({ $elements_chain, $elements: [{ tag_name: 'b' }] })).toBe(
     'b:nth-child="0"nth-of-type="0"',
   );

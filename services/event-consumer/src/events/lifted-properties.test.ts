@@ -3,7 +3,7 @@ import { flattenOverlay } from '../values/properties.ts';
 import { copyToPersonProperties, mergeOperatingSystemNames } from './rows.ts';
 
 /**
- * Every property that is copied to the person, with the name of its initial value
+ * Every property that is copied to the person, with the name of the property for its initial value
  * (docs/ingestion-rules.md#person-properties).
  */
 const lifted: [string, string][] = [
@@ -59,27 +59,30 @@ function lift(sent: JsonObject): JsonObject {
   return flattenOverlay(properties);
 }
 
-test.each(lifted)('copies %s to the person under its own name, and as %s for the initial value', (key, initialName) => {
+test.each(lifted)('copies %s to the person under its own name, and to %s for the initial value', (key, initialName) => {
   expect(lift({ [key]: 1 })).toEqual({ [key]: 1, $set: { [key]: 1 }, $set_once: { [initialName]: 1 } });
 });
 
-test('returns an unchanged object if no property is copied to the person', () => {
+test('returns the original object if no property is copied to the person', () => {
   const properties = { a: 1, $set: 'odd', $ip: '203.0.113.7', $lib: 'web', toString: 1 };
   expect(lift(properties)).toBe(properties);
 });
 
-test('prefers a person property that the client sets to a copied property', () => {
+test('does not replace a person property that the client sets with a copied property', () => {
   const sent = { $browser: 'a', $set: { $browser: 'b' }, $set_once: { $initial_browser: 'c', x: 1 } };
   expect(lift(sent)).toEqual(sent);
 });
 
-test.each([[null], ['text'], [7], [['a']]])('replaces an invalid `$set` of %j when a property is copied', (value) => {
-  expect(lift({ $browser: 'a', $set: value, $set_once: value })).toEqual({
-    $browser: 'a',
-    $set: { $browser: 'a' },
-    $set_once: { $initial_browser: 'a' },
-  });
-});
+test.each([[null], ['text'], [7], [['a']]])(
+  'replaces a `$set` with the invalid value %j when a property is copied to the person',
+  (value) => {
+    expect(lift({ $browser: 'a', $set: value, $set_once: value })).toEqual({
+      $browser: 'a',
+      $set: { $browser: 'a' },
+      $set_once: { $initial_browser: 'a' },
+    });
+  },
+);
 
 describe('copying `$os_name` to the person', () => {
   test('copies `$os_name` to `$os` on the event and the person, and does not keep it on the person', () => {

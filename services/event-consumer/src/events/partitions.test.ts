@@ -55,7 +55,7 @@ test('concurrent processes create each monthly partition once', async () => {
   ]);
 });
 
-test('stores rows in the partition of their month, and rejects a row outside of all months', async () => {
+test('stores rows in the partition of their month, and rejects a row whose month has no partition', async () => {
   await createEventPartitions(fixture.database).ensure([at('2021-06-01T00:00:00Z')]);
   const insert = (iso: string) =>
     fixture.database.sql.query(
@@ -87,7 +87,7 @@ test('sends no SQL for a month whose partition is cached', async () => {
   expect(looks).toBe(1);
 });
 
-describe('a database session that reads the list of partitions while a month is attached', () => {
+describe("a database session that reads the list of partitions while a month's partition is attached", () => {
   let pool: Database;
   let session: Sql;
   beforeEach(async () => {
@@ -109,14 +109,14 @@ describe('a database session that reads the list of partitions while a month is 
     );
 
   /**
-   * Makes the session wait after it has read its list of partitions and before it reads their definitions, until the
-   * transaction ends.
+   * Makes the session wait until the transaction ends, between reading the list of partitions and reading their
+   * definitions.
    */
   async function holdUpSession(tx: Transaction): Promise<void> {
     await tx.query('LOCK TABLE pg_class IN ACCESS EXCLUSIVE MODE');
     void visibleCount();
     await eventually(async () => {
-      // Ignore other databases, because tests in other databases of the server also wait for locks.
+      // Ignore other databases of the server, because the tests that use them also wait for locks.
       const waiting = `SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
                         WHERE NOT l.granted AND d.datname = current_database()`;
       expect(await tx.query(waiting)).toHaveLength(1);
@@ -135,7 +135,7 @@ describe('a database session that reads the list of partitions while a month is 
     expect(await visibleCount()).toBe(2);
   });
 
-  test('the session finds the new month after one failure, even if a process crashed while attaching it', async () => {
+  test('the session finds the new month after one failure, even if a process crashed while attaching the partition', async () => {
     const month = '2017-05-01T00:00:00Z';
     await fixture.database.transaction(async (tx) => {
       await holdUpSession(tx);
@@ -150,7 +150,7 @@ describe('a database session that reads the list of partitions while a month is 
   });
 });
 
-test('adding a month does not wait for a transaction that writes events', async () => {
+test("creating a month's partition does not wait for a transaction that writes events", async () => {
   await createEventPartitions(fixture.database).ensure([at('2018-01-01T00:00:00Z')]);
   await fixture.database.transaction(async (tx) => {
     await tx.query(

@@ -4,15 +4,15 @@ import type { SqlDatabase } from '@millrace/db/sql';
 import { announcePartitions, createMonthPartition, findMonth, type Month } from './store.ts';
 
 export interface EventPartitions {
-  /** Ensures that the month of each time has a partition. Does not run a statement for known months. */
+  /** Ensures that the month of each time has a partition. Sends no statement for months that are in the cache. */
   ensure(timestampsMs: Iterable<number>): Promise<void>;
   /** Clears the cache. Called after retention has dropped a partition. */
   forget(): void;
 }
 
 /**
- * The delay before the second announcement, in milliseconds. By then, sessions that were reading the list of partitions
- * at the first announcement have finished.
+ * The delay in milliseconds before the announcement is repeated. Sessions that were reading the list of partitions at
+ * the first announcement have finished by then.
  */
 const againMs = 1000;
 
@@ -23,7 +23,7 @@ const againMs = 1000;
  */
 export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();
-  /** Whether some partitions may not have been announced. The next batch then announces them. */
+  /** Whether a created partition may not have been announced. If so, the next batch announces all partitions. */
   let isInDoubt = false;
 
   async function create(months: Iterable<Month>): Promise<void> {

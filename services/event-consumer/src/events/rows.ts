@@ -28,8 +28,7 @@ export function toEventRow(event: IncomingEvent, properties: Overlay, person: Ev
 }
 
 /**
- * Events whose properties are never copied to the person: those that do not describe the person, or that are too
- * frequent.
+ * Events whose properties are never copied to the person, because they do not describe the person or are too frequent.
  */
 const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
 
@@ -48,7 +47,7 @@ export function normalizeProperties(event: IncomingEvent, processing: PersonProc
   return properties;
 }
 
-/** Marks an event as anonymous if its project has disabled person processing, as if the client had requested this. */
+/** Marks an event as anonymous because its project has disabled person processing, like a client that requests it. */
 function switchOff({ under, over }: Overlay): void {
   if (under.$process_person_profile !== false) over.$process_person_profile = false;
 }
@@ -94,7 +93,7 @@ function stripProperties(event: IncomingEvent, processing: PersonProcessing): Js
 const key = '$survey_last_seen_date';
 
 /**
- * Sets the time at which a survey was shown on the person, unless the client has set it
+ * Sets the person property for the time at which a survey was last shown, unless the client has set it
  * (docs/ingestion-rules.md#the-event-row). The time delays the person's next survey.
  */
 function addSurveyShownDate(event: IncomingEvent, properties: Overlay): void {
@@ -162,8 +161,8 @@ const initialNames = new Map(
 );
 
 /**
- * Merges `$os_name`, under which mobile SDKs send `$os`. If `$os` is missing, it gets the value of `$os_name`, which is
- * removed from the person updates. Does not apply to servers.
+ * Merges `$os_name`, the name under which mobile SDKs send `$os`. If `$os` is missing, it gets the value of `$os_name`,
+ * which is removed from the person updates. Does not apply to servers.
  */
 export function mergeOperatingSystemNames(properties: Overlay): void {
   const { under, over } = properties;

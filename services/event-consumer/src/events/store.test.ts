@@ -101,7 +101,7 @@ describe('the identities of stored events', () => {
   const insert = (...identities: ReturnType<typeof identity>[]) =>
     fixture.database.transaction((tx) => insertIdentities(tx, identities));
 
-  test('looks up event identities by project', async () => {
+  test('looks up event identities separately for each project', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     await insert(identity(a));
     const sought = [identity(a), identity(b), identity(a, 2)];
@@ -157,7 +157,7 @@ test('marks only the given environments as having events', async () => {
   ]);
 });
 
-test('writes large event rows in chunks as the server accepts them', async () => {
+test('sends large event rows in chunks, as fast as the server accepts them', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
   const personProperties = { text: 'x'.repeat(500_000) };
   const rows = Array.from({ length: 40 }, () => row({ projectId: 4711, personProperties }));
@@ -166,7 +166,7 @@ test('writes large event rows in chunks as the server accepts them', async () =>
   expect(stored.map(({ uuid }) => uuid).sort()).toEqual(rows.map(({ uuid }) => uuid).sort());
 });
 
-test('stores strings that contain special characters of COPY unchanged', async () => {
+test('stores strings unchanged that contain special characters of the COPY format', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
   const specialTexts = ['\\', '\\N', '\\.', 'a\tb', 'a\nb', 'a\r\nb', '\u2028', '"\'', 'ü\u{1f600}', ''];
   const rows = specialTexts.map((text) =>

@@ -6,7 +6,7 @@ import { insertOrThrowConflict, PartitionMissing } from '../failures.ts';
 import type { EventRow, IncomingEvent, ReusedUuid, UuidOwner } from '../model/event.ts';
 import { writeProperties } from '../values/properties.ts';
 
-/** The approximate maximum size in bytes of a batch's records and the person properties in its rows (decide.ts). */
+/** The approximate maximum size in bytes of a batch: its records, and the person properties in its rows (decide.ts). */
 const maxWrittenBytes = 16 * 1024 * 1024;
 
 /**
@@ -22,8 +22,8 @@ export async function insertEvents(
   if (rows.length === 0) return;
   const personTexts = new Map<JsonObject, string>();
   const written = copyRows(columns.length, rows, (fields, row) => writeEvent(fields, row, personTexts));
-  // If the rows are larger than this, PostgreSQL receives the first rows while the remaining rows are still being
-  // encoded.
+  // If the rows are larger than `maxWrittenBytes`, PostgreSQL receives the first rows while the remaining rows are
+  // still being encoded.
   const { taken, isAll } = takeChunks(written, maxWrittenBytes);
   try {
     await tx.copy(copyStatement, isAll ? taken : oneAfterTheOther(taken, written));
@@ -89,9 +89,9 @@ function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject,
 }
 
 /**
- * Returns the events that must be decided, in order. All others have no effect: they were decided before, under any
- * timestamp, or repeat a preceding event of the batch. An event that the rules drop counts as decided, and its identity
- * is stored. A dead letter has no identity, because its transaction is rolled back, and can therefore be replayed.
+ * Returns the events that must be decided, in order. All others have no effect: they were decided before (possibly with
+ * a different timestamp), or repeat a preceding event of the batch. An event that the rules drop counts as decided, and
+ * its identity is stored. A dead letter's identity is rolled back with its transaction, so it can be replayed.
  */
 export async function findFreshEvents(tx: Sql, received: IncomingEvent[]): Promise<FreshEvents> {
   const firsts = new Map<string, IncomingEvent>();
@@ -154,7 +154,7 @@ export function toEventIdentities(events: readonly IncomingEvent[]): EventIdenti
   }));
 }
 
-/** Identifies an event that is sent again, regardless of its timestamp. */
+/** Identifies an event that is sent again, even if its timestamp has changed. */
 interface EventIdentity {
   projectId: number;
   uuid: string;

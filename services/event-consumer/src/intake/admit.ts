@@ -31,9 +31,9 @@ export interface Intake {
 export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
 
 /**
- * How many milliseconds an event's time can be in the future. Events further ahead are rejected, because each one could
- * require a separate partition. The gateway never writes such a record, because it replaces a time in the future with
- * the time of receipt.
+ * How many milliseconds an event's time can be in the future. Later events are rejected, because each one could require
+ * a separate partition. The gateway never writes such a record, because it replaces a time in the future with the time
+ * of receipt.
  */
 const maxAheadMs = 31 * 24 * 3_600_000;
 
@@ -95,7 +95,7 @@ function addDeadLetter(unprocessable: UnprocessableRecord, projectOf: FindProjec
   if (project !== undefined) intake.warnings.push(toDeadLetterWarning(unprocessable, project.id));
 }
 
-/** An event for the rules, with information that can be used without reading its properties. */
+/** An event that is ready for the rules, with information that can be used without reading its properties. */
 export interface AdmittedEvent {
   received: ReceivedEvent;
   project: IngestProject;
@@ -150,8 +150,8 @@ const dayMs = 86_400_000;
 
 /**
  * Returns whether an event is older than the retention period. Such an event has no effect, not even on persons.
- * Identities of old events are deleted (see retention in the delivery worker), so an old event that is sent again would
- * look like a new event.
+ * Retention (in the delivery worker) also deletes the identities of old events, so an old event that is sent again
+ * would look like a new event.
  */
 function isOlderThanRetention(
   timestampMs: number,

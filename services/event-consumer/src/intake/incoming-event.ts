@@ -1,5 +1,5 @@
-// Prepares an event for the rules: normalizes its name, and combines its properties with person updates outside of the
-// properties.
+// Prepares an event for the rules: normalizes its name, and merges person updates that are outside of its properties
+// into the properties.
 
 import { type CapturedEvent, cutToCodePoints, eventNames, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent, IngestProject } from '../model/event.ts';
@@ -28,7 +28,7 @@ export function toIncomingEvent({
   const event: IncomingEvent = {
     warnings,
     position,
-    // Treat the event as if its project had disabled person processing.
+    // The operator has turned person processing off, so treat the event as if its project had done so.
     project: received.force_disable_person_processing === true ? { ...project, personProcessingOptOut: true } : project,
     uuid: received.uuid,
     event: normalizeEventName(received.event),
@@ -89,13 +89,13 @@ function eventLevelUpdates(
   return updates;
 }
 
-/** The minimum age of migrated events according to PostHog's documentation. */
+/** The minimum age of migrated events in milliseconds, according to PostHog's documentation. */
 const minHistoricalAgeMs = 48 * 3_600_000;
 
 /**
- * Returns whether the stored event is marked as migrated. Clients can mark any event as historical, but the flag is
- * kept only if the event is at least 48 hours old or its time is unknown (null). The event is processed in the same way
- * in both cases (docs/ingestion-rules.md#historical-migrations).
+ * Returns whether to mark the stored event as migrated. Clients can flag any event as historical, but the flag is kept
+ * only if the event is at least 48 hours old or its time is unknown (null). The flag does not affect how the event is
+ * processed (docs/ingestion-rules.md#historical-migrations).
  */
 function isHistorical(isFlagged: boolean, timestampMs: number | null, nowMs: number): boolean {
   return isFlagged && (timestampMs === null || nowMs - timestampMs >= minHistoricalAgeMs);

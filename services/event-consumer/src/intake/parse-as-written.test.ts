@@ -36,25 +36,25 @@ function withProperties(text: string | Buffer): Buffer {
   ]);
 }
 
-test('parses any event with the same result as parsing the complete record', () => {
+test('parses every event with the same result as the full parser', () => {
   const anyProperties = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 5 });
   fc.assert(
     fc.property(arbitraryCaptured, anyProperties, (captured, more) => {
       const record = encodeCapturedRecord({ ...captured, properties: { ...captured.properties, ...more } });
-      // JSON.stringify writes `\u` only for characters that may have to be replaced.
+      // JSON.stringify writes `\u` only for characters that may have to be replaced. The full parser handles those.
       if (record.includes('\\u')) expect(parseAsWritten(record)).toBeNull();
       else expect(asWritten(record).event).toEqual(parseRecord(record));
     }),
   );
 });
 
-test('returns the properties of an event exactly as they were written', () => {
+test("returns the received text of an event's properties", () => {
   const text = '{ "b":12345678901234567890,"a":"ü" }';
   expect(asWritten(withProperties(text)).text).toBe(text);
 });
 
 test.each(['{}', '{ }', '{"a":1e400}', `{"a":${'9'.repeat(100)}}`])(
-  'does not store the properties %s as they were written',
+  'does not return the properties %s as text to store',
   (text) => {
     expect(asWritten(withProperties(text)).text).toBeNull();
   },
@@ -93,7 +93,7 @@ test.each<[string, string]>([
   expect(parseAsWritten(withProperties(text))).toBeNull();
 });
 
-test('parseAsWritten allows the same nesting of properties as the full parser', () => {
+test('allows the same nesting of properties as the full parser', () => {
   const deepest = `{"a":${'['.repeat(maxNesting - 2)}${']'.repeat(maxNesting - 2)}}`;
   expect(asWritten(withProperties(deepest)).text).toBe(deepest);
   expect(parseRecord(withProperties(deepest)).kind).toBe('event');

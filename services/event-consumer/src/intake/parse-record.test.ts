@@ -37,12 +37,12 @@ function nested(levels: number): string {
   return '['.repeat(levels) + ']'.repeat(levels);
 }
 
-test('parses complete events and warnings unchanged', () => {
+test('parses a complete event and a complete warning without changes', () => {
   expect(parseRecord(encodeCapturedRecord(event))).toEqual(event);
   expect(parseRecord(encodeCapturedRecord(warning))).toEqual(warning);
 });
 
-test('adds no fields to an event that has only the required fields', () => {
+test('parses an event that has only the required fields without adding fields', () => {
   const { kind, uuid, token, distinct_id, event: name, timestamp, now, properties } = event;
   const bare = { kind, uuid, token, distinct_id, event: name, timestamp, now, ip: null, properties };
   expect(parse(bare)).toEqual(bare);
@@ -111,13 +111,13 @@ test('an error message names the invalid field, but never its value', () => {
   }
 });
 
-test('ignores a malformed optional field and keeps the event', () => {
+test('keeps an event with a malformed optional field, but omits the field', () => {
   const invalidOptional = { sent_at: 7, ip: {}, historical_migration: 'yes', $set: null, $set_once: 'x', timestamp: 7 };
   const { sent_at: _, historical_migration: __, $set: ___, $set_once: ____, ...rest } = event;
   expect(parse({ ...event, ...invalidOptional })).toEqual({ ...rest, ip: null, timestamp: '' });
 });
 
-test('replaces NUL and lone surrogates in keys, values and names, and keeps surrogate pairs', () => {
+test('replaces NUL and lone surrogates in keys, values and names, but keeps surrogate pairs', () => {
   const dirty = { 'k\u0000': ['a\u0000', { '\udc00': '\ud800x' }], fox: '🦊', line: 'a\nb\u001f' };
   const parsed = parse({ ...event, event: 'e\u0000', distinct_id: '\ud83e', properties: dirty, $set: { a: '\u0000' } });
   expect(parsed).toMatchObject({ event: 'e\ufffd', distinct_id: '\ufffd', $set: { a: '\ufffd' } });
@@ -142,7 +142,7 @@ test('replaces invalid UTF-8 bytes in a record with U+FFFD', () => {
   expect(parseRecord(bytes)).toHaveProperty('properties.a', '\ufffd(');
 });
 
-test('treats keys such as __proto__ as ordinary keys, whether or not the record is cleaned', () => {
+test('treats keys such as __proto__ as ordinary keys, whether or not characters in the record are replaced', () => {
   const text = JSON.stringify({ ...event, properties: {} }).replace(
     '"properties":{}',
     '"properties":{"__proto__":{"admin":true},"a":"\\u0000"}',
@@ -152,17 +152,17 @@ test('treats keys such as __proto__ as ordinary keys, whether or not the record 
   expect(Reflect.get({}, 'admin')).toBeUndefined();
 });
 
-test('does not read a required field from a prototype that the record sets', () => {
+test('does not read a required field from an object that the record sets as its prototype', () => {
   const text = `{"__proto__":${JSON.stringify(event)}}`;
   expect(parseRecord(Buffer.from(text))).toMatchObject({ kind: 'invalid', reason: 'empty_uuid' });
 });
 
-test(`accepts properties nested up to ${maxNesting - 1} levels deep, and no deeper`, () => {
+test(`accepts properties that are nested ${maxNesting - 1} levels deep, and rejects deeper ones`, () => {
   const withDepth = (levels: number) =>
     parseRecord(
       Buffer.from(JSON.stringify({ ...event, properties: { a: 0 } }).replace('{"a":0}', `{"a":${nested(levels)}}`)),
     );
-  // The record and its properties count as two levels of nesting.
+  // The record and its properties object are the first two levels of nesting.
   expect(withDepth(maxNesting - 2).kind).toBe('event');
   expect(withDepth(maxNesting - 1)).toMatchObject({ kind: 'invalid', reason: 'failed_parse_message' });
 });

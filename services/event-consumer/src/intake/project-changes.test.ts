@@ -9,7 +9,7 @@ import {
   type TestProject,
 } from '../testing/consumer-fixture.ts';
 
-/** A consumer whose project cache outlives the test, without Redis for change notifications. */
+/** A consumer whose cached projects do not expire during the test, without Redis for change notifications. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 let process: (token: string) => Promise<{ dropped: string[]; uuid: string }>;
@@ -46,7 +46,7 @@ test('applies a changed `anonymize_ips` setting to subsequent events', async () 
   await eventually(async () => expect(await addressOf((await process(project.token)).uuid)).toBeNull(), soon);
 });
 
-test('drops the events of a deleted project', async () => {
+test('drops events that are sent to a deleted project', async () => {
   await fixture.database.sql.query('DELETE FROM environment WHERE id = $1', [project.id]);
   await eventually(async () => expect((await process(project.token)).dropped).toEqual(['environment_deleted']), soon);
 });

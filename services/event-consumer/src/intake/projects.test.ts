@@ -65,7 +65,7 @@ test('finds no project for a token that PostgreSQL cannot store', async () => {
   expect(sql.statements).toBe(0);
 });
 
-test("applies a changed project setting after the cache's time to live", async () => {
+test('applies a changed project setting after the cached project has expired', async () => {
   const project = await fixture.createProject();
   const resolver = createProjectResolver({ sql: fixture.database.sql, changes, ttlMs: 1 });
   expect((await findByKey(resolver, project.token))?.anonymizeIps).toBe(false);
@@ -74,7 +74,7 @@ test("applies a changed project setting after the cache's time to live", async (
   expect((await findByKey(resolver, project.token))?.anonymizeIps).toBe(true);
 });
 
-test('returns the projects that are not yet marked as having events', async () => {
+test('returns those projects of a batch that are not yet marked as having events', async () => {
   const resolver = createProjectResolver({ sql: fixture.database.sql, changes });
   const [a, b] = [await fixture.createProject(), await fixture.createProject()];
   await fixture.database.sql.query('UPDATE environment SET ingested_event = true WHERE id = $1', [a.id]);

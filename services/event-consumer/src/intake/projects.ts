@@ -20,16 +20,16 @@ export interface ProjectResolver {
 }
 
 /**
- * A gateway without access to its stores can accept events with a replaced key for this many milliseconds after the
+ * A gateway that cannot reach its databases can accept events with a replaced key for this many milliseconds after the
  * replacement, including an allowance for clock differences.
  */
 const takenAfterReplacementMs = 150_000;
 
 /**
  * Creates a resolver that finds and caches the projects of records. It trusts the environment ID that the gateway wrote
- * into a record. Without an environment ID, the project is that of the key's owner at the time when the record was
- * captured. Unknown keys are looked up each time, because the gateway accepts them only while it cannot look them up.
- * If they were cached as unknown, the first events of a new project could be dropped.
+ * into a record. Without an environment ID, it uses the project that owned the key when the record was captured.
+ * Unknown keys are looked up each time. The gateway accepts such a key only while it cannot look keys up, and if the
+ * key were cached as unknown, the first events of a new project could be dropped.
  */
 export function createProjectResolver({
   sql,
@@ -42,7 +42,7 @@ export function createProjectResolver({
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   /** The installation's event retention in days, or 0 for no limit. */
   eventRetentionDays?: number;
-  /** While change notifications are received, cached data can be used for this many milliseconds. */
+  /** The number of milliseconds for which cached data can be used while change notifications are received. */
   ttlMs?: number;
   maxProjects?: number;
 }): ProjectResolver {
@@ -85,7 +85,7 @@ export function createProjectResolver({
     }
   }
 
-  /** Looks up unknown keys among the replaced keys, which may still have been valid when the record was captured. */
+  /** Looks up unknown keys among the replaced keys. A key may have been replaced after the record was captured. */
   async function askFormer(found: Found, tokens: string[]): Promise<void> {
     const unknown = tokens.filter((token) => !found.byToken.has(token));
     if (unknown.length === 0) return;
@@ -153,8 +153,7 @@ function ownerOf({ environment_id, token, now }: RecordOwner, found: Found): Res
 }
 
 /**
- * Returns whether a string can be a token. PostgreSQL cannot compare some strings, so a record with such a token has no
- * owner.
+ * Returns whether a string can be a token. PostgreSQL rejects some strings, so a record with such a token has no owner.
  */
 function isPossibleToken(token: string): boolean {
   return token.length > 0 && token.length <= 200 && token.isWellFormed() && !token.includes('\u0000');
@@ -162,7 +161,7 @@ function isPossibleToken(token: string): boolean {
 
 /**
  * Combines the environment's and the installation's retention. An environment can keep events for fewer days than the
- * installation, but not for more.
+ * installation, but not longer.
  */
 function shorterRetention(own: number | null, installation: number): number | null {
   if (installation === 0) return own;

@@ -48,13 +48,13 @@ test.each<[string, () => Partial<CapturedEvent>]>([
   expect(await store(events)).toMatchObject({ stored: 200, dropped: [] });
 });
 
-test('drops events that a gateway without database access accepted with a key replaced long before', async () => {
+test('drops events that a gateway without database access accepted long after their key was replaced', async () => {
   await replaceKey(project.token);
   const later = capturedEvent(project.token, { now: new Date(Date.now() + 3_600_000).toISOString() });
   expect(await store([later])).toMatchObject({ stored: 0, dropped: ['invalid_token'] });
 });
 
-test('counts dropped events of a deleted environment under a separate drop reason', async () => {
+test('uses a separate drop reason for events of a deleted environment', async () => {
   const events = [
     capturedEvent(project.token, { environment_id: project.id }),
     capturedEvent(project.token, { environment_id: 2_147_483_647 }),
@@ -87,7 +87,7 @@ test('uses the environment ID of an event or warning, even if its key now belong
 test.each<[string, () => Partial<CapturedEvent>]>([
   ['with the ID of their environment', () => ({ environment_id: project.id })],
   ['without the ID of their environment', () => ({})],
-])('publishes stored events after their key was replaced, from records %s', async (_name, stamp) => {
+])('publishes stored events even if their key was replaced, from records %s', async (_name, stamp) => {
   const events = waiting(stamp());
   await store(events);
   await replaceKey(project.token);

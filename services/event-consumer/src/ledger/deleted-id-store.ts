@@ -5,7 +5,7 @@ import { LedgerConflict } from '../failures.ts';
 import type { DeletedId } from '../model/ledger.ts';
 import type { DistinctIdKey, StoredMapping } from './store.ts';
 
-/** Returns those projects for which deleted distinct IDs are stored. Most projects have none. Takes no locks. */
+/** Returns the projects that have deleted distinct IDs. Most projects have none. Takes no locks. */
 export async function findProjectsWithDeletions(tx: Transaction, projectIds: number[]): Promise<Set<number>> {
   if (projectIds.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number }>(
@@ -46,10 +46,10 @@ export async function readDeletedIds(
 }
 
 /**
- * Checks that no ID refers to a deleted person. If another batch created a person that was deleted before this batch
- * read its ID, this batch may have read neither the person nor its deletion. Without this check, the batch could create
- * the person again with the same UUID. Send this statement after inserting the persons, because the insert waits for a
- * deletion in progress.
+ * Checks that no ID refers to a deleted person. If another batch created a person, and that person was deleted before
+ * this batch read its ID, this batch may have read neither the person nor its deletion. Without this check, the batch
+ * could create the person again with the same UUID. Send this statement after inserting the persons, because the insert
+ * waits for a deletion in progress.
  * @throws LedgerConflict if one of the persons was deleted
  */
 export async function assertPersonsNotDeleted(tx: Transaction, mappings: StoredMapping[]): Promise<void> {

@@ -61,7 +61,7 @@ const eventsOf = (distinctId: string) =>
     distinctId,
   ]);
 
-test('drops and counts events captured before the deletion of their person', async () => {
+test('drops events that were captured before the deletion of their person, and counts them', async () => {
   const waited = at(-1000);
   await consume({ distinct_id: 'ada', properties: { $set: { email: 'ada@example.com' } } });
   await deletePersonOf('ada');
@@ -99,7 +99,7 @@ test('creates a new person each time an ID of a deleted person is used again', a
   expect(uuids.size).toBe(3);
 });
 
-test('an event without person processing contains the person UUID that its ID would get now', async () => {
+test('an event without person processing contains the person UUID that its ID would currently get', async () => {
   await consume({ distinct_id: 'ada' });
   const before = await personOf('ada');
   await deletePersonOf('ada');
@@ -110,12 +110,12 @@ test('an event without person processing contains the person UUID that its ID wo
   expect(rows.map(({ person_id }) => person_id).sort()).toEqual([before?.uuid, after?.uuid, after?.uuid].sort());
 });
 
-test('deletes all IDs of a merged person, each of which can then get a new person of its own', async () => {
+test('deletes all IDs of a merged person, each of which can then get a separate new person', async () => {
   await consume(
     { distinct_id: 'phone' },
     { distinct_id: 'ada', event: '$identify', properties: { $anon_distinct_id: 'phone' } },
   );
-  // The ID `anonymous` would not work here, because it is never merged.
+  // Do not use the ID `anonymous` here, because it is never merged.
   expect((await personOf('phone'))?.uuid).toBe((await personOf('ada'))?.uuid);
   await deletePersonOf('phone');
   await consume({ distinct_id: 'phone', now: at(5000) }, { distinct_id: 'ada', now: at(5000) });
@@ -123,7 +123,7 @@ test('deletes all IDs of a merged person, each of which can then get a new perso
   expect(phone?.uuid).not.toBe(ada?.uuid);
 });
 
-test('a batch that read a person before its deletion does not write the person back', async () => {
+test('a batch does not write a person back that was deleted after the batch had read it', async () => {
   await consume({ distinct_id: 'ada', properties: { $set: { email: 'ada@example.com' } } });
   let isDeleted = false;
   const racing: ProcessBatchDeps = {
@@ -141,7 +141,7 @@ test('a batch that read a person before its deletion does not write the person b
   expect(await personOf('ada')).toBeUndefined();
 });
 
-test('a batch does not recreate a person that was created and deleted after its lookup', async () => {
+test('a batch does not recreate a person that was created and deleted after the batch looked it up', async () => {
   // Use a separate process, because within one process the second batch would wait for the first.
   const otherDeps = fixture.createDeps({ partitions: deps.partitions });
   const events = () => [capturedEvent(project.token, { distinct_id: 'ada', now: at(5000) })];

@@ -47,7 +47,7 @@ test.each([
   );
 });
 
-test('distinguishes groups by type index and key, and reads them back as written', async () => {
+test('distinguishes groups by type index and key, and reads them back as they were written', async () => {
   const groups = [group(0, 'k', { a: 1 }), group(1, 'k', { b: [2, null] }), group(0, '{"odd"}, \\', {})];
   await inTransaction((tx) => insertGroups(tx, groups));
   const read = await inTransaction((tx) => lockGroups(tx, [...groups, group(4, 'absent')]));
@@ -55,7 +55,7 @@ test('distinguishes groups by type index and key, and reads them back as written
   expect(read).toEqual(expect.arrayContaining(groups));
 });
 
-test('reports a conflict for inserting an existing group', async () => {
+test('reports a conflict when inserting a group that exists', async () => {
   await inTransaction((tx) => insertGroups(tx, [group(0, 'k')]));
   await expect(inTransaction((tx) => insertGroups(tx, [group(0, 'new'), group(0, 'k')]))).rejects.toThrow(
     LedgerConflict,
@@ -71,7 +71,7 @@ test('writes all columns of changed groups, and no other groups', async () => {
   expect(await inTransaction((tx) => lockGroups(tx, [a, b]))).toEqual(expect.arrayContaining([changed, b]));
 });
 
-test('other transactions wait while a group is locked', async () => {
+test('makes other transactions wait while a group is locked', async () => {
   await inTransaction((tx) => insertGroups(tx, [group(0, 'k')]));
   await inTransaction(async (tx) => {
     await lockGroups(tx, [group(0, 'k')]);

@@ -26,8 +26,8 @@ export interface StoredGroup extends GroupKey {
 }
 
 /**
- * Reads all group types of the projects, of which each project has at most five. They are never changed or deleted, so
- * no lock is needed.
+ * Reads all group types of the projects, at most five per project. Group types are never changed or deleted, so no lock
+ * is needed.
  */
 export async function readGroupTypes(tx: Transaction, projectIds: number[]): Promise<StoredGroupType[]> {
   if (projectIds.length === 0) return [];
@@ -46,7 +46,7 @@ export async function readGroupTypes(tx: Transaction, projectIds: number[]): Pro
 }
 
 /**
- * Locks the groups that exist, and returns their state under the lock.
+ * Locks those of the groups that exist, and returns their state under the lock.
  * @throws BatchTooLarge if several groups together exceed the size limit
  */
 export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<StoredGroup[]> {
@@ -86,7 +86,7 @@ export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<Sto
   }));
 }
 
-/** Inserts group types. @throws LedgerConflict if another batch used the index or added the type first */
+/** Inserts group types. @throws LedgerConflict if another batch was the first to use the index or add the type */
 export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]): Promise<void> {
   if (types.length === 0) return;
   await insertOrThrowConflict(

@@ -12,7 +12,7 @@ test('the cache of known IDs contains exactly the IDs that were added', () => {
 test('the cache of known IDs distributes IDs over its slots as evenly as a random function', () => {
   const known = createKnownIds(1 << 14);
   known.note(ids);
-  // Of n IDs in m slots, m(1 - e^(-n/m)) are expected to remain: 7,484 of 10,000 in 16,384.
+  // If n IDs are distributed over m slots, m(1 - e^(-n/m)) are expected to remain: 7,484 of 10,000 in 16,384 slots.
   const remaining = ids.filter(known.has).length;
   expect(remaining).toBeGreaterThan(7300);
   expect(remaining).toBeLessThan(7700);

@@ -43,7 +43,7 @@ export async function loadLedger(
     lockFirst,
     before,
   }: {
-    /** Whether to lock all persons before reading them, for a batch that had a conflict before. */
+    /** Whether to lock all persons before reading them. True for a batch that had a conflict before. */
     lockFirst: boolean;
     /** Uncommitted decisions of preceding batches in this process, in order (turns.ts). */
     before: readonly Ledger[];
@@ -62,7 +62,7 @@ async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: b
     stored: new Map(),
   };
   if (!lockFirst) {
-    // Read deletions last, so that persons who were deleted after being read are recognized.
+    // Read deletions last, so that a person who is deleted after being read is recognized as deleted.
     const [, , withDeletions] = await tx.pipeline(() => [
       loadGroupTypes(tx, loaded.ledger, touched),
       loadPersons(tx, loaded, distinctIds),
@@ -106,9 +106,9 @@ function forgetPersons({ ledger, stored }: LoadedLedger): void {
 }
 
 /**
- * Returns the person that an ID would create. If rows were edited manually, that person can exist although the ID has
- * no mapping. The rules then add the mapping again. This is so rare that it is checked only after creating the person
- * has failed.
+ * Returns the person that would be created from an ID. If rows were edited manually, that person can exist although the
+ * ID has no mapping. The rules then add the mapping again. This is so rare that it is checked only after creating the
+ * person has failed.
  */
 function createdBy({ projectId, distinctId }: DistinctIdKey): PersonKey {
   return { projectId, uuid: derivePersonUuid(projectId, distinctId) };
@@ -169,7 +169,7 @@ async function loadDeletedIds(
 }
 
 /**
- * Removes persons from a loaded ledger that were deleted after this batch or an earlier in-flight batch read them.
+ * Removes persons from a loaded ledger if they were deleted after this batch or an earlier in-flight batch read them.
  * Their IDs then have no person. No other batch can have committed changes to such a person, because the deletion has
  * locked it.
  */
@@ -187,9 +187,9 @@ function forgetDeleted({ ledger, stored }: LoadedLedger): void {
 /**
  * Updates a loaded ledger to the state that it will have after an earlier batch of this process is committed. The
  * earlier batch has decided (`earlier`) and is being written, so its persons and mappings replace older ones. If it was
- * committed in the meantime, the loaded rows may even be newer, which their versions show. Applies only the persons to
- * whom the IDs of this batch refer. The applied state counts as stored, so this batch must not be written before the
- * earlier batch is committed.
+ * committed in the meantime, the versions of the loaded rows may show that they are even newer, and they are kept.
+ * Applies only the persons to whom the IDs of this batch refer. The applied state counts as stored, so this batch must
+ * not be written before the earlier batch is committed.
  */
 function buildOn(earlier: Ledger, loaded: LoadedLedger, touched: TouchedByBatch): void {
   for (const { projectId, distinctId } of touched.distinctIds.values()) {

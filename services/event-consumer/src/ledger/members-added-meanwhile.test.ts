@@ -12,7 +12,7 @@ import {
 } from '../testing/consumer-fixture.ts';
 import { watchedDatabase } from '../testing/watched-database.ts';
 
-/** Tests that no person is lost when persons are added to a static cohort while they are merged. */
+/** Tests that no member is lost if a person is added to a static cohort while being merged. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 let topic: string;
@@ -80,7 +80,7 @@ const hasWaitingSession = () =>
   );
 
 test.each(byEach)(
-  'a merge waits while a person is added to a cohort, and then moves the membership: by %s',
+  'a merge waits until a person has been added to a cohort, and then moves the membership: by %s',
   async (by) => {
     await consume([person('kept'), person('gone')]);
     let merging: Promise<void> | undefined;
@@ -96,7 +96,7 @@ test.each(byEach)(
 );
 
 test.each(byEach)(
-  'a person that is added to a cohort during its merge becomes a member as the surviving person: by %s',
+  'adds the surviving person to a cohort if the added person is merged at the same time: by %s',
   async (by) => {
     await consume([person('kept'), person('gone'), person('other')]);
     const members = await named(by, ['gone', 'other']);

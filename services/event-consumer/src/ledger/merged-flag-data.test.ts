@@ -99,14 +99,14 @@ test('moves memberships and hash keys when persons are merged into a new one in 
   expect(await buckets()).toEqual([{ person_uuid, flag_key: 'beta', hash_key: expect.stringMatching(/^[abc]$/) }]);
 });
 
-test('moves no memberships or hash keys in a rejected merge', async () => {
+test('does not move memberships or hash keys when a merge is rejected', async () => {
   await consume({ distinct_id: 'user' }, identify('known', 'some-anon'));
   await join(1, 'known');
   await consume(identify('user', 'known'));
   expect(await members()).toEqual([{ cohort_id: 1, person_uuid: await uuidOf('known') }]);
 });
 
-test("deletes a person's memberships and hash keys with the person", async () => {
+test("deletes a person's memberships and hash keys together with the person", async () => {
   await consume({ distinct_id: 'ada' }, { distinct_id: 'bob' });
   await join(1, 'ada', 'bob');
   await bucket('ada', 'beta', 'ada');

@@ -51,8 +51,8 @@ function groupsToWrite(ledger: Ledger): GroupKey[] {
 }
 
 /**
- * Writes changed groups. Its statements are sent with `commitWith`. Rejects with LedgerConflict if another batch
- * created one of the groups first.
+ * Writes new and changed groups. The statements are sent with `commitWith`. Rejects with LedgerConflict if another
+ * batch created one of the groups first.
  */
 export function saveGroups(tx: Transaction, { newGroups, changedGroups }: GroupChanges): Promise<void>[] {
   return [insertGroups(tx, newGroups), updateGroups(tx, changedGroups)];

@@ -70,7 +70,7 @@ async function createMerged(): Promise<Owner> {
   return ownerOf('ada');
 }
 
-test("assigns a split ID's earlier and later events to the new person", async () => {
+test('assigns both earlier and later events of a split ID to its new person', async () => {
   const person = await createMerged();
   expect(await split(person.uuid)).toEqual([{ distinct_id: 'phone', uuid: expect.any(String) }]);
   const fresh = await ownerOf('phone');
@@ -88,7 +88,7 @@ test("assigns a split ID's earlier and later events to the new person", async ()
   expect(await ownerOf('phone')).toMatchObject({ properties: { plan: 'free' } });
 });
 
-test('merges and splits an ID repeatedly', async () => {
+test('the same ID can be merged and split repeatedly', async () => {
   const person = await createMerged();
   const uuids = new Set([person.uuid]);
   for (let round = 0; round < 3; round += 1) {
@@ -101,7 +101,7 @@ test('merges and splits an ID repeatedly', async () => {
   expect(await personsOfEvents()).toEqual({ phone: [person.uuid], ada: [person.uuid] });
 });
 
-test('processes a batch again if it read the person before the split', async () => {
+test('repeats a batch if it read a person before the person was split', async () => {
   const person = await createMerged();
   let isSplit = false;
   const racing: ProcessBatchDeps = {
@@ -185,7 +185,7 @@ test('splitting persons while batches merge and change them causes no deadlock, 
   async function splitAll(): Promise<void> {
     while (!isOver) {
       for (const { uuid } of await query('SELECT uuid FROM person WHERE project_id = $1')) {
-        // The person was merged into a different one before it was split.
+        // The split can fail because the person was merged into a different one in the meantime.
         const moved = await split(String(uuid)).catch((error: Error) => {
           expect(error.message).toBe('Not found.');
           return [];
@@ -217,7 +217,7 @@ test('splitting persons while batches merge and change them causes no deadlock, 
   expect(await personsOfEvents()).toEqual(
     Object.fromEntries(owners.map((row) => [row.distinct_id, [row.person_uuid]])),
   );
-  // Each update is found on one of the persons, so no update is lost.
+  // Every property that was set is on one of the persons, so no update is lost.
   const [row] = await query(
     `SELECT array_agg(DISTINCT key) AS keys FROM person p, jsonb_object_keys(p.properties) AS key WHERE p.project_id = $1`,
   );

@@ -82,7 +82,7 @@ test('treats the same distinct ID in two projects as different persons', async (
   ).toEqual({ mappings: [], persons: [] });
 });
 
-test('reports a conflict for inserting an existing row, and changes nothing', async () => {
+test('reports a conflict when inserting a row that exists, and changes nothing', async () => {
   const first = person();
   await inTransaction(async (tx) => {
     await insertPersons(tx, [first]);
@@ -223,7 +223,7 @@ test('assigns sequence numbers to persons and IDs in the given order, whatever t
   expect(rows).toEqual(distinctIds.map((distinct_id) => ({ distinct_id })));
 });
 
-test('store functions send no statement for an empty list', async () => {
+test('sends no statement for an empty list', async () => {
   const refuse = async () => {
     throw new Error('a statement was sent');
   };

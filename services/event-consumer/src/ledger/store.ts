@@ -79,7 +79,7 @@ export async function lockPersonsOf(
   );
 }
 
-/** Reads persons by UUID. Takes no locks. */
+/** Reads persons by their UUIDs. Takes no locks. */
 export async function readPersons(tx: Transaction, keys: PersonKey[]): Promise<StoredPerson[]> {
   if (keys.length === 0) return [];
   const rows = await tx.query<PersonRow>(
@@ -93,8 +93,8 @@ export async function readPersons(tx: Transaction, keys: PersonKey[]): Promise<S
 }
 
 /**
- * Reads the mappings of the IDs that have one, and their persons without duplicates, as one snapshot. Takes no locks.
- * Checks the total size before the server sends the properties, because many IDs may belong to persons of hundreds of
+ * Reads, as one snapshot, the mappings of the given IDs and their persons without duplicates. Takes no locks. Checks
+ * the total size before the server sends the properties, because many IDs may belong to persons of hundreds of
  * kilobytes each.
  * @throws BatchTooLarge if the persons of more than two IDs together exceed the size limit
  */
@@ -338,7 +338,7 @@ interface MappedPersonRow extends PersonColumns {
   mapping_version: string;
   /** The total size in bytes of the person properties up to and including this row. */
   running_bytes: number;
-  /** The person's properties. Null beyond the size limit, and in all rows of a person except the first. */
+  /** The person's properties. Null if the size limit is exceeded, and in all rows of a person except the first. */
   properties: JsonObject | null;
 }
 

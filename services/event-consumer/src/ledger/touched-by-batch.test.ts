@@ -43,9 +43,12 @@ test.each<[string, CapturedEvent, string[]]>([
     event('$groupidentify', 'known', { $group_type: 'team', $group_key: 'blue', $set: { a: 1 } }),
     [],
   ],
-])('a batch waits for other batches only because of persons that it probably changes: %s', (_, one, contested) => {
-  expect([...findTouchedIdsOfBatch([incoming(one)], knownIds).contested].sort()).toEqual(contested);
-});
+])(
+  'a batch waits for other batches only because of the IDs of persons that it probably changes: %s',
+  (_, one, contested) => {
+    expect([...findTouchedIdsOfBatch([incoming(one)], knownIds).contested].sort()).toEqual(contested);
+  },
+);
 
 test('lists each distinct ID of a batch once, even those that it will not change', () => {
   const events = [event('a', 'known', {}), event('b', 'known', {}), event('c', 'x', {})];
@@ -65,7 +68,7 @@ test.each<[string, CapturedEvent, number[]]>([
   expect(findTouchedIdsOfBatch([incoming(one)], knownIds).projectsWithGroups).toEqual(projects);
 });
 
-test('lists the same IDs and group types for a batch with one event as for that event', () => {
+test('returns the same IDs and group types for a batch with one event as for the event', () => {
   fc.assert(
     fc.property(arbitraryCaptured.map(incoming), (one) => {
       const { distinctIds, groupTypes } = findTouchedIds(one);

@@ -26,11 +26,11 @@ test.each<[string, Record<string, unknown>, string[]]>([
   ['$create_alias', { alias: {} }, ['u']],
   ['$merge_dangerously', { alias: 'other' }, ['other', 'u']],
   ['constructor', {}, ['u']],
-])('the event %s with the properties %j touches the IDs %j', (name, properties, distinctIds) => {
+])('returns for the event %s with the properties %j the distinct IDs %j', (name, properties, distinctIds) => {
   expect(findTouchedIds(event(name, properties)).distinctIds.sort()).toEqual(distinctIds);
 });
 
-test('lists all group types of an event, including the one that a group identify describes', () => {
+test('returns all group types of an event, including the one that a group identify event describes', () => {
   const properties = { $group_type: 'org', $group_key: 7, $groups: { team: 'blue', org: 'x' } };
   expect(findTouchedIds(event('$groupidentify', properties)).groupTypes).toEqual(['team', 'org']);
   expect(findTouchedIds(event('e', properties)).groupTypes).toEqual(['team', 'org']);

@@ -11,7 +11,7 @@ import type { DistinctIdKey } from './store.ts';
 /** Everything that a batch's events may use or change, without duplicates. */
 export interface TouchedByBatch {
   projectIds: number[];
-  /** The distinct IDs, by a key that is unique for the project and the ID. */
+  /** The distinct IDs. The map key is unique for each combination of project and ID. */
   distinctIds: Map<string, DistinctIdKey>;
   projectsWithGroups: number[];
   /**
@@ -100,8 +100,8 @@ export function isOfDeletedPerson(event: IncomingEvent, { deletedIds }: ProjectL
 }
 
 /**
- * Distinct IDs that this process has seen in the database, by the keys of `TouchedByBatch`. These IDs already have a
- * person.
+ * Distinct IDs that this process has seen in the database, with the same keys as in `TouchedByBatch`. These IDs already
+ * have a person.
  */
 export interface KnownIds {
   has(key: string): boolean;
@@ -114,13 +114,13 @@ const defaultSlots = 1 << 18;
 
 /**
  * Caches IDs in a fixed number of slots. The hash of an ID selects its slot and is stored there, replacing the previous
- * hash. Memory usage is therefore constant, and the garbage collector has nothing to scan: a set of 100,000 strings
+ * hash. Memory usage is therefore constant, and the garbage collector has nothing to scan. A set of 100,000 strings
  * took 25 MB.
  *
- * The cache loses IDs whose slot is reused, and with 100,000 known IDs it mistakes one in 40,000 new IDs for a known
- * one. The only effect is that batches wait for each other slightly more or less often (turns.ts).
+ * The cache forgets an ID when its slot is reused. With 100,000 known IDs, it mistakes one in 40,000 new IDs for a
+ * known one. The only effect is that batches wait for each other slightly more or less often (turns.ts).
  *
- * @param slots a power of two
+ * @param slots the number of slots, a power of two
  */
 export function createKnownIds(slots = defaultSlots): KnownIds {
   const hashes = new Uint32Array(slots);

@@ -71,7 +71,7 @@ test('a batch does not build on a batch that has ended', async () => {
   expect((await request('c', ['1'])).before).toEqual([]);
 });
 
-test('a batch that waited for the end of other batches builds on none of them', async () => {
+test('a batch that waited until other batches ended does not build on them', async () => {
   const a = await request('a', ['1']);
   a.decided('a');
   const b = request('b', ['1'], true);

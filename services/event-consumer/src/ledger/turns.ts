@@ -26,7 +26,7 @@ export interface Turns<Outcome> {
 export interface Turn<Outcome> {
   /** The uncommitted decisions of earlier batches, in order. */
   before: readonly Outcome[];
-  /** Publishes this batch's decision, so that subsequent batches can build on it. */
+  /** Announces this batch's decision, so that subsequent batches can build on it. */
   decided(outcome: Outcome): void;
   /**
    * Waits until all batches of `before` are committed. This batch must not be written before that.
@@ -47,16 +47,16 @@ interface Taken<Outcome> {
 }
 
 /**
- * Creates the turns of a process. If two batches create the same person or mapping at the same time, one of them loses
- * all its work: it waits on a unique index for the other batch's commit, and then starts over (ledger/store.ts).
- * Between processes, this cannot be avoided. Within one process, the second batch waits until the first batch has
- * decided, continues from that decision, and is written after the first batch.
+ * Creates the turns of a process. Without turns, if two batches create the same person or mapping at the same time, one
+ * of them loses all its work: it waits on a unique index for the other batch's commit, and then starts over
+ * (ledger/store.ts). Between processes, this cannot be avoided. Within one process, the second batch waits until the
+ * first batch has decided, continues from that decision, and is written after the first batch.
  *
  * If batches waited for commits instead, both cores would be idle a quarter of the time, because nearly every batch
  * contains a login of a person that another in-flight batch touches too.
  *
- * Correctness does not depend on turns, because writes are checked against the data on which they were decided. Batches
- * wait only for batches that took their turns before, so they cannot deadlock.
+ * Correctness does not depend on turns, because each write checks that the data on which the batch decided has not
+ * changed. Batches wait only for batches that took their turns before, so they cannot deadlock.
  */
 export function createTurns<Outcome>(): Turns<Outcome> {
   const underWay = new Set<Taken<Outcome>>();
@@ -98,8 +98,8 @@ function overlap(some: ReadonlySet<string>, others: ReadonlySet<string>): boolea
 }
 
 /**
- * Runs the work of a batch, and ends every turn that it took: as committed if the work resolves, and as rolled back if
- * it rejects.
+ * Runs a batch's work, and then ends every turn that the batch took: as committed if the work resolves, and as rolled
+ * back if it rejects.
  */
 export async function runBatchInTurn<Outcome, Result>(
   turns: Turns<Outcome>,

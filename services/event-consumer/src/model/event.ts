@@ -34,9 +34,9 @@ export interface RecordPosition {
 }
 
 /**
- * An event that is ready for the rules. Its project is known, its strings are clean, and `$group_identify` is renamed.
- * `$set`, `$set_once` and `$unset` from outside of the properties are merged into `properties`, and `$ip` and
- * `$sent_at` are set (docs/ingestion-rules.md#before-the-rules).
+ * An event that is ready for the rules. Its project is known, its strings are clean, and `$group_identify` is renamed
+ * to `$groupidentify`. `$set`, `$set_once` and `$unset` from outside of the properties are merged into `properties`,
+ * and `$ip` and `$sent_at` are set (docs/ingestion-rules.md#before-the-rules).
  */
 export interface IncomingEvent {
   warnings: RuleWarning[];
@@ -54,7 +54,7 @@ export interface IncomingEvent {
   timestampMs: number;
   capturedAtMs: number;
   isHistorical: boolean;
-  /** True if the operator, not the sender, turned person processing off. `project` then also contains this. */
+  /** True if the operator, not the sender, turned person processing off. The settings in `project` then say so too. */
   isPersonForcedOff?: true;
 }
 
@@ -82,8 +82,8 @@ export interface EventRow {
   written?: ReceivedProperties;
   elementsChain: string;
   /**
-   * The UUID of the person at ingestion, followed by its creation time (null for the computed person of an event
-   * without person processing) and its properties.
+   * The UUID of the person at ingestion. The next two fields are its creation time (null for the computed person of an
+   * event without person processing) and its properties.
    */
   personUuid: string;
   personCreatedAtMs: number | null;
@@ -95,11 +95,11 @@ export interface EventRow {
 }
 
 /**
- * Why a well-formed event is not stored. Each reason is a metric label and a warning for the project. `person_deleted`
- * causes no warning, because it would name the deleted person.
+ * Why a well-formed event is not stored. Each reason is a metric label and also a warning for the project. The
+ * exception is `person_deleted`: a warning would name the deleted person.
  */
 export type DropReason =
-  /** With this event, a client reports a problem. The report is stored as a warning. */
+  /** A client sends this event to report a problem. The report is stored as a warning. */
   | 'client_ingestion_warning'
   | 'group_key_too_long'
   | 'invalid_alias'

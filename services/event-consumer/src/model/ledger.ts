@@ -29,8 +29,8 @@ export interface ProjectLedger {
    */
   mergedPersons: ReadonlyMap<string, string>;
   /**
-   * How often the distinct IDs of each merged person have moved in this batch: once, or twice if the surviving person
-   * was then merged too, and so on. The mapping version of an ID that is not in `distinctIds` increases by this number.
+   * How often the distinct IDs of each merged person have moved in this batch: once, twice if the surviving person was
+   * then merged too, and so on. The mapping version of an ID that is not in `distinctIds` increases by this number.
    */
   mergedPersonMoves: ReadonlyMap<string, number>;
   /** The index (0 to 4) of each group type. All of the project's types are loaded. */
@@ -44,8 +44,8 @@ export interface ProjectLedger {
 export interface DistinctIdState {
   personUuid: string;
   /**
-   * The mapping version: 0 if the person was created from this ID, otherwise 1. The version increases by one with each
-   * merge that moves the mapping. A deleted ID that is used again continues from its previous version.
+   * The mapping version. It starts at 0 if the person was created from this ID, otherwise at 1, and increases by one
+   * with each merge that moves the mapping. A deleted ID that is used again continues from its previous version.
    */
   version: number;
   isNew: boolean;
@@ -64,8 +64,8 @@ export interface PersonState extends SizedProperties {
   mainDistinctId: string;
   isIdentified: boolean;
   /**
-   * The person's version. Each event that changes the person increases it by one, so it does not depend on how the log
-   * was divided into batches.
+   * The person's version. Each event that changes the person increases it by one, however the log is divided into
+   * batches.
    */
   version: number;
   createdAtMs: number;
@@ -89,8 +89,8 @@ export interface GroupUpdate {
 }
 
 /**
- * A shared empty map, because most projects of a batch have no merges and no groups. A batch can touch as many projects
- * as it has events, and a separate map takes as much memory as an event.
+ * An empty map that projects share, because most projects of a batch have no merges and no groups. A batch can touch as
+ * many projects as it has events, and a separate map takes as much memory as an event.
  */
 // biome-ignore lint/suspicious/noExplicitAny: an empty map is compatible with any value type
 const nothing: ReadonlyMap<string, any> = new Map();

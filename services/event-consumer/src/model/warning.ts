@@ -1,4 +1,4 @@
-// Defines the types of ingestion warnings, and a warning about one event.
+// Defines the types of ingestion warnings, and the data of a warning about one event.
 
 import { gatewayWarnings, type JsonObject, type WarningSeverity } from '@millrace/contracts';
 
@@ -41,7 +41,7 @@ export const warningSeverity = {
 export type WarningType = keyof typeof warningSeverity;
 
 /**
- * A warning about one event that the rules report. Its ID is derived from the event and the type, so that the warning
+ * A warning that the rules report about one event. Its ID is derived from the event and the type, so that the warning
  * is stored only once.
  */
 export interface RuleWarning {

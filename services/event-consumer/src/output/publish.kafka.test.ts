@@ -148,7 +148,7 @@ describe.each(['kafka', 'postgres'] as const)('publishing stored events with %s'
 
   const read = (record: LogRecord | undefined): ProcessedEvent => JSON.parse(String(record?.value));
 
-  test('publishes all fields of a stored event, and no dropped events', async () => {
+  test('publishes all fields of a stored event, and does not publish dropped events', async () => {
     const { id, token } = await fixture.createProject();
     const now = '2026-11-21T10:00:00.000Z';
     const stored = capturedEvent(token, {
@@ -232,7 +232,7 @@ describe.each(['kafka', 'postgres'] as const)('publishing stored events with %s'
     await eventually(() => seen.length >= 1, { what: 'The processed event' });
   });
 
-  test('publishes every event even if the consumer is stopped and started again', async () => {
+  test('publishes every event even if the consumer is restarted', async () => {
     const { token } = await fixture.createProject();
     const events = Array.from({ length: 400 }, (_, index) => capturedEvent(token, { distinct_id: `d${index % 30}` }));
     await startStoring();

@@ -42,7 +42,7 @@ export interface PublishTopicDeps {
 }
 
 /**
- * Joins the group that publishes the events of a topic once they are stored. A group that joins for the first time
+ * Joins the consumer group that publishes a topic's events after they are stored. A group that joins for the first time
  * starts with the oldest records in the log.
  */
 export function publishTopic(topic: EventTopic, deps: PublishTopicDeps): Promise<LogConsumer> {
@@ -85,8 +85,8 @@ interface PublishStoredDeps {
 
 const pollMs = 100;
 /**
- * How many milliseconds to wait until a record is stored. If one partition is stuck, the other partitions must still be
- * published.
+ * How many milliseconds to wait until a record is stored. The wait is limited, so that other partitions are still
+ * published if one partition is stuck.
  */
 const maxWaitMs = 1000;
 
@@ -105,8 +105,8 @@ export function createPublishHandler(
     const stored = await waitUntilStored(batch, signal);
     const records = batch.records.filter(({ offset }) => offset < stored);
     const last = records.at(-1);
-    // The records are not stored yet, this member is stopping, or a different member now owns the partition. The next
-    // read starts with the same records.
+    // Either the records are not stored yet, this member is stopping, or a different member now owns the partition. The
+    // next read starts with the same records.
     if (last === undefined) return { outcome: 'stale', nextOffset: batch.continuesFrom };
 
     const events = await readStoredEvents(database.sql, await eventKeys(records));
@@ -156,8 +156,8 @@ export function createPublishHandler(
   }
 
   /**
-   * Publishes one event, and returns false if it is too large. An event that does not fit into the log with its person
-   * properties is available only in the database.
+   * Publishes one event, and returns false if it is too large. An event that is too large for the log because of its
+   * person properties is available only in the database.
    */
   async function publishOne(event: StoredEvent): Promise<boolean> {
     try {
@@ -208,7 +208,7 @@ function toProcessedRecord(event: StoredEvent, topic: string): AppendRecord {
 
 /**
  * Rewrites numbers of twenty or more digits with an exponent, such as `1e22`. PostgreSQL writes all digits of such a
- * number. Readers such as ClickHouse would parse it as an integer that is too large, and reject the whole record.
+ * number. Readers such as ClickHouse would parse them as an integer that is too large, and reject the whole record.
  */
 function withShortNumbers(json: string): string {
   if (!/\d{20}/.test(json)) return json;

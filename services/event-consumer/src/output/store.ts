@@ -24,8 +24,8 @@ export interface EventKey {
 }
 
 /**
- * Reads the stored events with these keys, in order. An event that was dropped has an identity but no row, so it is not
- * in the result.
+ * Reads the stored events with these keys, in order. The result does not include dropped events, which have an identity
+ * but no row.
  */
 export async function readStoredEvents(sql: Sql, keys: EventKey[]): Promise<StoredEvent[]> {
   if (keys.length === 0) return [];

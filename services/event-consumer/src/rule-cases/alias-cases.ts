@@ -10,7 +10,7 @@ function mergeDangerously(distinctId: string, aliasValue: unknown, properties = 
   return { event: '$merge_dangerously', distinct_id: distinctId, properties: { alias: aliasValue, ...properties } };
 }
 
-/** PostHog merges an alias in the opposite direction. In Millrace, the alias survives. */
+/** PostHog merges an alias in the opposite direction. In Millrace, the person of the alias survives. */
 export const aliasCases: RuleCase[] = [
   {
     no: [59],

@@ -52,7 +52,7 @@ export const creationCases: RuleCase[] = [
     outcomes: [
       {
         personOf: 'u',
-        // PostHog stores an invented creation time, five seconds after the epoch. Millrace stores no creation time.
+        // PostHog stores a made-up creation time, five seconds after the epoch. Millrace stores no creation time.
         row: { personMode: personMode.propertyless, personProperties: {}, personCreatedAtMs: null },
         properties: { $process_person_profile: false, $set: undefined },
       },

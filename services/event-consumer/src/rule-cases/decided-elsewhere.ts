@@ -1,6 +1,6 @@
 /**
- * The numbers of cases in docs/cases.md that code other than the rules decides, with the name of that code. A test
- * checks that every number either has a rule case or is in this list.
+ * The numbers of the cases in docs/cases.md that are not decided by the rules, each list with the code that decides
+ * them. A test checks that every number either has a rule case or is in this list.
  */
 export const decidedElsewhere: { no: number[]; because: string }[] = [
   { no: [10], because: 'Only the token determines the project: intake/projects.ts' },

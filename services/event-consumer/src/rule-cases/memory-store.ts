@@ -12,10 +12,7 @@ import {
 } from '../model/ledger.ts';
 import { coalesceGroupUpdates, type GroupState } from '../rules/groups.ts';
 
-/**
- * The tables of one project in their simplest form. They show what a store must write, according to the flags in the
- * ledger.
- */
+/** The tables of one project in their simplest form. They show which of the ledger's changes a store must write. */
 export interface MemoryStore {
   persons: Map<string, Omit<PersonState, 'isNew' | 'isDirty'>>;
   distinctIds: Map<string, Omit<DistinctIdState, 'isNew'>>;
@@ -28,7 +25,7 @@ export function emptyMemoryStore(): MemoryStore {
 }
 
 /**
- * Applies a batch like the service does. Loads only the IDs that `findTouchedIds` names, and writes only the changes
+ * Applies a batch as the service does. Loads only the IDs that `findTouchedIds` returns, and writes only the changes
  * that are marked in the ledger.
  */
 export function applyBatch(store: MemoryStore, projectId: number, events: readonly IncomingEvent[]): EventOutcome[] {

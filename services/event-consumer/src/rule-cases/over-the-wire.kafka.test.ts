@@ -145,7 +145,7 @@ function isForGateway(sent: SentEvent): boolean {
 
 async function post(token: string, { event, distinct_id, properties, uuid, timestamp, ...updates }: SentEvent) {
   const body = { api_key: token, event, distinct_id, properties, uuid, timestamp: timestamp ?? eventTime, ...updates };
-  // Retry like an SDK, because a gateway on a slow machine may reject requests temporarily.
+  // Retry as an SDK would, because a gateway on a slow machine may reject requests temporarily.
   await eventually(
     async () => {
       const response = await fetch(`http://127.0.0.1:${gateway.port}/capture/`, {

@@ -18,9 +18,7 @@ export interface ExpectedPerson {
   createdAt?: string;
 }
 
-/**
- * The expected outcome of one event. Missing fields are not checked, except that no warnings are expected by default.
- */
+/** The expected outcome of one event. Missing fields are not checked, except that a missing `warnings` means none. */
 export interface ExpectedOutcome {
   dropped?: DropReason;
   warnings?: WarningType[];
@@ -33,8 +31,8 @@ export interface ExpectedOutcome {
 }
 
 /**
- * An example of one rule. `no` lists the case numbers in docs/cases.md#ingestion that it covers. Cases without a number
- * exist only in Millrace.
+ * An example of one rule. `no` lists the numbers of the cases in docs/cases.md#ingestion that it covers. An example
+ * without a number is about behavior that only Millrace has.
  */
 export interface RuleCase {
   no?: number[];

@@ -51,7 +51,7 @@ export interface RuleWorld {
   groups: GroupStates;
   send(event: SentEvent): RuleCaseOutcome;
   personOf(distinctId: string): PersonState | undefined;
-  /** Returns all IDs of the person with this ID, sorted, or an empty array if the ID has no person. */
+  /** Returns all IDs of the person that has this ID, sorted, or an empty array if the ID has no person. */
   idsWith(distinctId: string): string[];
   group(type: string, key: string): GroupState | undefined;
   uuidOf(distinctId: string): string;

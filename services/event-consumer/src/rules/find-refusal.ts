@@ -8,7 +8,7 @@ import { groupKeyTooLongWarning } from './groups.ts';
 import { isMergeEvent, readOtherId } from './merge-requests.ts';
 import { isPersonProfileOff } from './person-processing.ts';
 
-/** The checks for reasons to drop an event, in order (docs/ingestion-rules.md#before-the-rules). */
+/** The checks that can refuse an event, in order (docs/ingestion-rules.md#before-the-rules). */
 const checks = [clientWarning, nonTextAnonymousId, nonTextAlias, overlongGroupKey, mergeWithoutPerson];
 
 /**
@@ -23,7 +23,7 @@ export function findRefusal(event: IncomingEvent): Refusal | null {
   return null;
 }
 
-/** The maximum length in characters of a client's report in a warning. SDKs send shorter reports. */
+/** The maximum number of characters of a client's report in a warning. SDKs send shorter reports. */
 const shownMessageCharacters = 500;
 
 /**
@@ -39,8 +39,8 @@ function clientWarning(event: IncomingEvent): Refusal | null {
 }
 
 /**
- * Rejects an object, a boolean or a rounded number as an ID. Faulty clients send objects and booleans, and all persons
- * that share such an ID would be merged. Null is reported as an illegal ID.
+ * Rejects an ID that is an object, a boolean or a rounded number. Faulty clients send objects and booleans, and all
+ * persons that share such an ID would be merged. Null is reported as an illegal ID.
  */
 function nonTextAnonymousId(event: IncomingEvent): Refusal | null {
   if (event.event !== eventNames.identify) return null;
@@ -60,8 +60,8 @@ function overlongGroupKey(event: IncomingEvent): Refusal | null {
 }
 
 /**
- * Rejects merge events that turn person processing off. If the operator has turned it off, the event becomes an
- * ordinary anonymous event instead, because the sender did not choose this.
+ * Rejects merge events in which the sender turns person processing off. If the operator has turned it off, the event
+ * becomes an ordinary anonymous event instead, because the sender did not choose this.
  */
 function mergeWithoutPerson(event: IncomingEvent): Refusal | null {
   if (event.isPersonForcedOff || !isMergeEvent(event.event) || !isPersonProfileOff(event)) return null;

@@ -17,7 +17,7 @@ import type { PersonProcessing } from './person-processing.ts';
 import { warnAboutRoundedIntegers } from './rounded-integers.ts';
 
 interface GroupOutcome {
-  /** An overlay for the event's stored properties, or null if nothing is added. */
+  /** An overlay for the event's stored properties, or null if no property is added. */
   groupProperties: JsonObject | null;
   warnings: RuleWarning[];
 }
@@ -116,8 +116,8 @@ function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | nul
 const maxGroupTypes = 5;
 
 /**
- * Returns whether a group type is too long. Such a type gets no index, so that it cannot make a batch fail
- * (docs/ingestion-rules.md#groups).
+ * Returns whether the name of a group type is too long. Such a type gets no index, because storing it would make the
+ * batch fail (docs/ingestion-rules.md#groups).
  */
 function isGroupTypeTooLong(type: string): boolean {
   return isLongerThan(type, maxIdCharacters);
@@ -219,7 +219,7 @@ function differing(groupSet: JsonObject, before: JsonObject): JsonObject {
   return put;
 }
 
-/** The maximum length of a name in a warning in characters, which is enough to recognize the name. */
+/** The maximum number of characters of a name in a warning, which is enough to recognize the name. */
 const shownCharacters = 100;
 
 function groupTypesTooLong(event: IncomingEvent, groupTypes: readonly string[]): RuleWarning {

@@ -66,8 +66,8 @@ export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger:
 
 /**
  * Moves the person's creation time back to the time of an older imported event, which shows that the person existed
- * earlier. An event that is only late does not move it, because offline devices and wrong clocks would make persons
- * look older than they are. Returns whether the time was changed.
+ * earlier. An event that merely arrives late does not move it, because offline devices and wrong clocks would make
+ * persons look older than they are. Returns whether the time was changed.
  */
 function movesCreationBack({ isHistorical, timestampMs }: IncomingEvent, person: PersonState): boolean {
   if (!isHistorical || timestampMs >= person.createdAtMs) return false;
@@ -82,7 +82,7 @@ function markChanged(person: PersonState): void {
 
 interface PersonUpdateRequest {
   person: PersonState;
-  /** Whether this event created the person, which then gets its initial properties. */
+  /** Whether this event created the person. If so, the person gets its initial properties. */
   isNewPerson: boolean;
   event: IncomingEvent;
   properties: Overlay;
@@ -93,8 +93,8 @@ interface PersonUpdateOutcome extends RowPerson {
 }
 
 /**
- * The person properties for the event's row. They include this event's changes, even those that are not written to the
- * person.
+ * The person properties for the event's row. They include all of this event's changes, even changes that are not
+ * written to the person.
  */
 interface RowPerson {
   shownProperties: JsonObject;
@@ -143,8 +143,8 @@ function tooLarge(person: PersonState, event: IncomingEvent): PersonUpdateOutcom
 
 /**
  * Returns the person for an event's row.
- * @param unwritten changes that are in the event's row, but not written to the person
- * @param own the event's changes, which replace the properties of a large person in the row
+ * @param unwritten the changes that are in the event's row, but not written to the person
+ * @param own the event's changes. If the person is large, only these are in the row.
  */
 function toRowPerson(
   person: PersonState,

@@ -52,8 +52,8 @@ function identify(event: IncomingEvent): MergeRequest | null {
 }
 
 /**
- * Returns the anonymous ID, or null if the key is missing. An explicit null becomes the string `null`, which is an
- * illegal ID, so that a warning is stored.
+ * Returns the anonymous ID, or null if the event has no such key. An explicit null becomes the string `null`, which is
+ * an illegal ID, so that a warning is stored.
  */
 function anonymousId(properties: JsonObject): string | null {
   const id = properties.$anon_distinct_id;
@@ -62,9 +62,9 @@ function anonymousId(properties: JsonObject): string | null {
 }
 
 /**
- * Returns the second ID of a merge as a string. Numbers are converted like in `distinct_id`. Returns null for invalid
- * values. The gateway quotes integers that JavaScript would round, so an unquoted large integer may already be rounded
- * here, and could merge different persons.
+ * Returns the second ID of a merge as a string. Converts numbers in the same way as for `distinct_id`. Returns null for
+ * invalid values. The gateway quotes integers that JavaScript would round, so an unquoted large integer may already be
+ * rounded here, and could merge different persons.
  */
 export function readOtherId(value: unknown): string | null {
   if (typeof value === 'string') return value;

@@ -55,7 +55,7 @@ export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: 
       return { isCreated: false, isChanged: true, warnings };
     }
     case 'refuse':
-      // The target becomes identified although nothing was merged (docs/ingestion-rules.md#merges).
+      // The target becomes identified even though the merge was rejected (docs/ingestion-rules.md#merges).
       return {
         ...changed(markIdentified(plan.target, plan.target.mainDistinctId)),
         warnings: [alreadyIdentified(request, event)],
@@ -63,7 +63,7 @@ export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: 
   }
 }
 
-/** Marks a person as identified, which is permanent. Returns whether the person has changed. */
+/** Marks a person as identified, permanently. Returns whether this changed the person. */
 function markIdentified(person: PersonState, mainDistinctId: string): boolean {
   if (person.isIdentified && person.mainDistinctId === mainDistinctId) return false;
   person.isIdentified = true;
@@ -73,8 +73,8 @@ function markIdentified(person: PersonState, mainDistinctId: string): boolean {
 
 /**
  * Merges the source into the target, which keeps its UUID. The target's properties take precedence, it gets the older
- * creation time, and its version becomes higher than both versions (docs/ingestion-rules.md#merges). If the combined
- * properties are too large, the target keeps only its own properties.
+ * of the two creation times, and its version becomes higher than both versions (docs/ingestion-rules.md#merges). If the
+ * combined properties are too large, the target keeps only its own properties.
  */
 function mergePersons(source: PersonState, target: PersonState, event: IncomingEvent): RuleWarning[] {
   target.createdAtMs = Math.min(source.createdAtMs, target.createdAtMs);
@@ -166,7 +166,7 @@ function isRefused(source: PersonFacts, target: PersonFacts, refuseWhen: RefuseW
 }
 
 /**
- * Placeholder IDs that faulty clients send, in upper or lower case. Merging such IDs would combine different persons.
+ * Placeholder IDs of faulty clients, illegal in upper and lower case. Merging such IDs would combine different persons.
  */
 const illegalInAnyCase = [
   'anonymous',
@@ -181,7 +181,7 @@ const illegalInAnyCase = [
   'false',
 ];
 
-/** Placeholder IDs that are illegal only with exactly these upper-case and lower-case characters. */
+/** Placeholder IDs that are illegal only in exactly this capitalization. */
 const illegalAsWritten = ['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'];
 
 const anyCase = new Set(illegalInAnyCase.flatMap(withQuotedForms));

@@ -31,7 +31,7 @@ export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
   return [{ type: 'invalid_process_person_profile', details }];
 }
 
-/** If an event follows its person's creation within this many milliseconds, it counts as part of the same visit. */
+/** An event within this many milliseconds of its person's creation counts as part of the same visit. */
 const upgradeAfterMs = 60_000;
 
 /**
@@ -56,7 +56,7 @@ export interface EventPerson {
   /** The creation time, or null for the computed person of an event without person processing. */
   createdAtMs: number | null;
   properties: JsonObject;
-  /** The approximate size of the properties as JSON, or 0 if they are from the event itself. */
+  /** The approximate size of the properties as JSON in bytes, or 0 if they are from the event itself. */
   bytes: number;
   mode: PersonMode;
 }

@@ -15,7 +15,7 @@ export interface PersonChange {
 
 interface PersonUpdate extends PropertyChange {
   isChange: boolean;
-  /** Whether to write the change. A change that affects only existing properties in `filteredKeys` is not written. */
+  /** Whether to write the change. A change that affects only existing keys of `filteredKeys` is not written. */
   isWorthWriting: boolean;
 }
 
@@ -75,7 +75,7 @@ export function readUnsetKeys(unset: unknown): string[] {
 }
 
 /**
- * Properties that describe the moment instead of the person. An event that changes only these properties does not
+ * Properties that describe the current visit and not the person. An event that changes only these properties does not
  * rewrite the person, because otherwise every page view on a busy site would. The event's row still contains them
  * (docs/ingestion-rules.md#person-properties). Country, city, app versions, campaigns and initial properties are
  * intentionally not listed.
@@ -142,8 +142,8 @@ export const maxPersonPropertiesBytes = 655_360;
 
 /**
  * The maximum size of person properties in an event's row, in bytes of JSON. For a larger person, the row contains only
- * what the event itself changed. Otherwise, five hundred events of a hundred bytes could each write the same hundreds
- * of kilobytes.
+ * what the event itself changed. Otherwise, five hundred events of a hundred bytes could each store another copy of the
+ * same hundreds of kilobytes.
  */
 export const maxShownBytes = 65_536;
 

@@ -35,8 +35,8 @@ function firstVersion(distinctId: string, ledger: ProjectLedger): number {
 }
 
 /**
- * Creates a person without properties for an ID that has no person. If the person that the ID once created still exists
- * without the ID (after manual changes), adds the ID to that person again.
+ * Creates a person without properties for an ID that has no person. If the person that was once created from the ID
+ * still exists without it (after manual changes), adds the ID to that person again.
  */
 export function createPerson(
   distinctId: string,
@@ -100,8 +100,8 @@ export function moveDistinctIds(from: PersonState, to: PersonState, ledger: Proj
 const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex');
 
 /**
- * Returns the UUID of the person that a distinct ID creates: the UUIDv5 of `<projectId>:<distinctId>`
- * (docs/ingestion-rules.md#person-properties). It is always the same, so that an event without a person contains the
+ * Returns the UUID of a person that is created from a distinct ID: the UUIDv5 of `<projectId>:<distinctId>`
+ * (docs/ingestion-rules.md#person-properties). It is always the same, so that an event without a person can contain the
  * UUID that its ID would get.
  */
 export function derivePersonUuid(projectId: number, distinctId: string): string {
@@ -109,8 +109,8 @@ export function derivePersonUuid(projectId: number, distinctId: string): string 
 }
 
 /**
- * Returns the UUID of the person that a distinct ID creates after its previous person was deleted. It differs from the
- * previous person's UUID.
+ * Returns the UUID of a person that is created from a distinct ID whose previous person was deleted. It differs from
+ * the previous person's UUID.
  */
 function personUuidAfterDeletion(deletionId: string, projectId: number, distinctId: string): string {
   return uuidOf(Buffer.from(deletionId.replaceAll('-', ''), 'hex'), projectId, distinctId);

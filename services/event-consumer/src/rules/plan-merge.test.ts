@@ -7,9 +7,7 @@ const S = { uuid: 's', isIdentified: true };
 const t = { uuid: 't', isIdentified: false };
 const T = { uuid: 't', isIdentified: true };
 
-/**
- * Persons in lower case are not identified, and those in upper case are. The three columns are the three merge events.
- */
+/** A person in upper case is identified, and one in lower case is not. The three columns are the three merge events. */
 const truthTable: [PersonFacts | null, PersonFacts | null, Record<RefuseWhen, string>][] = [
   [noPerson, noPerson, { source_identified: 'create', both_identified: 'create', never: 'create' }],
   [noPerson, t, { source_identified: 'attach_source', both_identified: 'attach_source', never: 'attach_source' }],

@@ -4,14 +4,14 @@ import { cutToCodePoints, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 import type { RuleWarning } from '../model/warning.ts';
 
-/** The maximum length of a name in a warning in characters, which is enough to recognize the name. */
+/** The maximum number of characters of a name in a warning, which is enough to recognize the name. */
 const shownCharacters = 100;
 const shownNames = 5;
 
 /**
- * Warns if properties of a person or group contain integers above 2^53, which JavaScript rounds. The event's own
- * properties are stored as they were written (intake/parse.ts), so only `$set`, `$set_once` and `$group_set` are
- * affected.
+ * Warns if properties of a person or group contain integers above 2^53, which JavaScript rounds. Only `$set`,
+ * `$set_once` and `$group_set` are affected, because the event's own properties are stored as they were written
+ * (intake/parse.ts).
  * @param properties the properties that the event changes
  */
 export function warnAboutRoundedIntegers(properties: JsonObject, event: IncomingEvent): RuleWarning[] {

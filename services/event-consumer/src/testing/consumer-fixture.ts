@@ -105,7 +105,7 @@ export function capturedEvent(token: string, { properties = {}, ...event }: Part
     now,
     ip: null,
     ...event,
-    // The properties are last, as in the format that the gateway writes.
+    // The properties come last, as in the format that the gateway writes.
     properties,
   };
 }

@@ -14,7 +14,7 @@ export interface HandlerFixture {
   pauses: number[];
 }
 
-/** Creates a topic's batch handler like consume-topic.ts, with real stores. Records its delays instead of waiting. */
+/** Creates a topic's batch handler as consume-topic.ts does, with real stores. Records delays instead of waiting. */
 export function createHandlerFixture(
   fixture: ConsumerFixture,
   deps: ProcessBatchDeps,

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 
-/** Every table that a batch can write to, except for the table of offsets. */
+/** Every table that a batch can write to, except the table of offsets. */
 const tables = [
   'person',
   'person_distinct_id',
@@ -12,10 +12,7 @@ const tables = [
   'environment',
 ];
 
-/**
- * Returns a checksum of each table, which changes with any of its rows or columns, including versions and sequence
- * numbers.
- */
+/** Returns a checksum of each table. It changes with any row or column, including versions and sequence numbers. */
 export async function tableChecksums(sql: Sql): Promise<Record<string, string>> {
   const checksums: Record<string, string> = {};
   for (const table of tables) {

@@ -14,11 +14,11 @@ test.each([
   [{ a: 1 }, { a: 1, b: 2 }, false],
   [{ toString: 1 }, {}, false],
   [JSON.parse('{"__proto__":1}'), JSON.parse('{"a":1}'), false],
-])('jsonEqual compares %j and %j: %s', (a, b, expected) => {
+])('jsonEqual compares %j with %j: %s', (a, b, expected) => {
   expect(jsonEqual(a, b)).toBe(expected);
   expect(jsonEqual(b, a)).toBe(expected);
 });
 
-test('a JSON value equals its copy', () => {
+test('jsonEqual treats a JSON value and its copy as equal', () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => jsonEqual(value, JSON.parse(JSON.stringify(value)))));
 });

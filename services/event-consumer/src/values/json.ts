@@ -1,4 +1,4 @@
-// Helpers for JSON objects that handle malicious keys and values safely.
+// Helpers for JSON objects that are safe for malicious keys and values.
 
 import { isObject, type JsonObject } from '@millrace/contracts';
 
@@ -9,7 +9,7 @@ export function objectOrEmpty(value: unknown): JsonObject {
 
 const emptyObject: JsonObject = Object.freeze({});
 
-/** Sets an own property, even for the key `__proto__`. A plain assignment to it would change the object's prototype. */
+/** Sets an own property. For the key `__proto__`, a plain assignment would change the object's prototype. */
 export function setOwn(object: JsonObject, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -19,7 +19,7 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
 }
 
 /**
- * Returns the same as `{ ...under, ...over }`, but is several times faster in V8 for more than a few keys.
+ * Returns the same as `{ ...under, ...over }`, but is several times faster in V8 for objects with more than a few keys.
  * Object.assign is not safe for the key `__proto__`, so objects with this key are spread.
  */
 export function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
@@ -46,7 +46,7 @@ function hasAnyKey(object: JsonObject, keys: ReadonlySet<string>): boolean {
 
 /**
  * Compares two JSON values deeply, ignoring the order of keys, which PostgreSQL does not preserve. PostHog treats
- * objects whose keys have a different order as different, and rewrites the row for every event that repeats one.
+ * objects with a different order of keys as different, and rewrites the row for each event with such an object.
  */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -67,14 +67,14 @@ function objectsEqual(a: object, b: object): boolean {
 }
 
 /**
- * The maximum nesting of arrays and objects. SDKs send far less, and it is far from the depth that would exhaust the
- * stack of this process, JSON.stringify or PostgreSQL.
+ * The maximum nesting of arrays and objects. SDKs send far fewer levels, and it is far from the depth that would
+ * exhaust the stack of this process, JSON.stringify or PostgreSQL.
  */
 export const maxNesting = 200;
 
 /**
- * Returns whether a JSON text may be nested deeper than `limit`. Counts only opening brackets, because almost no text
- * has more than `limit` of them.
+ * Returns whether a JSON text may be nested deeper than `limit`. Counts only opening brackets, which is enough because
+ * almost no text has more than `limit` of them.
  */
 export function mayNestDeeperThan(text: string, limit: number): boolean {
   let remaining = limit;

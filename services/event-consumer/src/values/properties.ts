@@ -1,5 +1,5 @@
-// Represents an event's properties as received, and their changes. They are stored separately, because copying
-// properties is slow.
+// Represents an event's properties as received, with their changes stored separately, because copying properties is
+// slow.
 
 import type { JsonObject } from '@millrace/contracts';
 import type { CopyRow } from '@millrace/db/sql';
@@ -7,8 +7,8 @@ import { mergeObjects } from './json.ts';
 
 /**
  * An object and its changes, which are stored separately. Processing changes only a few of an event's properties, and
- * copying all of them each time would cost as much as the rules themselves. Without overlays, the consumer needs a
- * fifth more time per event (`npm run bench -- consumer --copy`). `under` belongs to the event and is never modified.
+ * copying all of them each time would cost as much as applying the rules. Without overlays, the consumer needs a fifth
+ * more time per event (`npm run bench -- consumer --copy`). `under` belongs to the event and is never modified.
  */
 export interface Overlay {
   under: JsonObject;
@@ -19,7 +19,7 @@ export function readProperty({ under, over }: Overlay, key: string): unknown {
   return Object.hasOwn(over, key) ? over[key] : under[key];
 }
 
-/** Combines `under` and `over`. The result must not be modified, because it can be `under` itself. */
+/** Combines `under` and `over`. The result must not be modified, because it can be the same object as `under`. */
 export function flattenOverlay({ under, over }: Overlay): JsonObject {
   return isEmpty(over) ? under : mergeObjects(under, over);
 }
@@ -59,8 +59,8 @@ export function canBeStored(text: string): boolean {
 
 /**
  * Writes an event's properties as JSON. If properties were only added or replaced, writes the received bytes followed
- * by the overlay. If two members have the same name, PostgreSQL keeps the last one, like JSON.parse. Encoding
- * everything again would cost more than the parsing.
+ * by the overlay. If two members have the same name, PostgreSQL keeps the last one, as JSON.parse does. Encoding
+ * everything again would cost more than parsing it.
  * @param written the same content as `properties.under`, or undefined if no text can be stored without changes
  */
 export function writeProperties(

@@ -23,8 +23,8 @@ interface PropertiesSize {
 }
 
 /**
- * A change to properties: sets `put` and deletes the keys in `removed`, all of which exist. No key is in both or occurs
- * twice.
+ * A change to properties: sets those in `put` and deletes the keys in `removed`. All of these keys exist. No key is in
+ * both or occurs twice.
  */
 export interface PropertyChange {
   put: JsonObject;
@@ -34,8 +34,8 @@ export interface PropertyChange {
 export const noChange: PropertyChange = { put: Object.freeze({}), removed: [] };
 
 /**
- * Returns the size in bytes as JSON after a change, without making the change. A result above `limit` is exact. A lower
- * result may be an upper bound, which is fast to compute and nearly always enough.
+ * Returns the size in bytes as JSON that the properties would have after a change. A result above `limit` is exact. A
+ * lower result may be an upper bound, which is fast to compute and nearly always enough.
  */
 export function sizeAfterChange(sized: SizedProperties, change: PropertyChange, limit: number): number {
   const bound = sizeUpperBound(sized) + maxBytesOf(change.put);
@@ -50,8 +50,8 @@ export function sizeUpperBound(sized: SizedProperties): number {
 }
 
 /**
- * Returns the approximate size as JSON. The upper bound assumes that every character is escaped, but plain text takes a
- * sixth of that size.
+ * Returns the approximate size as JSON in bytes. Without an exact size, returns a sixth of the upper bound, which
+ * assumes that every character is escaped.
  */
 export function approximateSize(sized: SizedProperties): number {
   const bound = sizeUpperBound(sized);

@@ -12,7 +12,7 @@ afterAll(() => fixture.stop());
 const now = '2026-11-21T02:30:00.000Z';
 const event = { projectId: 1, uuid: randomUUID(), capturedAtMs: Date.parse(now) };
 
-test('stores a warning once, with its severity, even if it is reported repeatedly', async () => {
+test('stores a repeatedly reported warning once, with its severity', async () => {
   const found = toRuleWarning({ type: 'invalid_group_set', details: { received: 'string' } }, event);
   const other = toRuleWarning({ type: 'invalid_alias', details: {} }, event);
   await fixture.database.transaction((tx) => insertWarnings(tx, [found, other]));

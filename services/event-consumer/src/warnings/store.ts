@@ -6,7 +6,7 @@ import { type WarningType, warningSeverity } from '../model/warning.ts';
 
 export interface StoredWarning {
   projectId: number;
-  /** The warning ID, derived from the warning's subject, so that a repeated warning is stored once. */
+  /** The warning ID. It is derived from the warning's subject, so that a repeated warning is stored once. */
   id: string;
   type: WarningType;
   details: JsonObject;
@@ -14,7 +14,7 @@ export interface StoredWarning {
   timestampMs: number;
 }
 
-/** Inserts new warnings in the order of (project, ID), which is part of the lock order. */
+/** Inserts new warnings in the order of (project, ID), as the lock order requires. */
 export async function insertWarnings(tx: Transaction, warnings: StoredWarning[]): Promise<void> {
   if (warnings.length === 0) return;
   await tx.query(

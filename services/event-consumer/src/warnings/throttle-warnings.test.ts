@@ -14,7 +14,7 @@ function warnings(count: number, projectId = 1, type: WarningType = 'ignored_inv
 const counts = (stored: StoredWarning[]) => stored.map(({ count }) => count);
 const sum = (stored: StoredWarning[]) => counts(stored).reduce((total, count) => total + count, 0);
 
-test('stores the first warnings of a minute individually, and combines further ones of a batch into one with a count', () => {
+test('stores the first warnings of a minute individually, and later ones of a batch as one warning with a count', () => {
   let nowMs = 0;
   const throttle = createWarningThrottle(() => nowMs);
   const first = throttle(warnings(50));
@@ -27,7 +27,7 @@ test('stores the first warnings of a minute individually, and combines further o
   expect(throttle(warnings(7))).toHaveLength(7);
 });
 
-test('limits warnings per project and type, and always stores rejected merges individually', () => {
+test('counts warnings separately per project and type, and always stores rejected merges individually', () => {
   const throttle = createWarningThrottle(() => 0);
   throttle(warnings(50));
   expect(throttle(warnings(5, 2))).toHaveLength(5);
@@ -35,7 +35,7 @@ test('limits warnings per project and type, and always stores rejected merges in
   expect(throttle(warnings(50, 1, 'cannot_merge_already_identified'))).toHaveLength(50);
 });
 
-test('stores all of many invalid events, but only a few warnings about them', async () => {
+test('counts many invalid events, but stores only a few warnings about them', async () => {
   const fixture = await createConsumerFixture();
   try {
     const { id, token } = await fixture.createProject();

@@ -26,8 +26,8 @@ export function toRuleWarning(
 }
 
 /**
- * Creates the warning about an event that was not stored because a different event has its UUID. Several warnings can
- * be about the same UUID.
+ * Creates the warning about an event that was not stored because a different event has the same UUID. Several warnings
+ * can be about the same UUID.
  */
 export function toReusedUuidWarning({ event, owner }: ReusedUuid): StoredWarning {
   const { uuid: eventUuid, event: name, distinctId, capturedAtMs, project } = event;
@@ -50,7 +50,7 @@ export function toGatewayWarning(warning: CapturedWarning, projectId: number): S
 
 /**
  * Creates the warning about events of a migration that the project's plan does not include. The gateway rejects such
- * requests with 402. It accepts and marks them only while it cannot look up the plan
+ * requests with 402. Only while it cannot look up the plan, it accepts and marks them
  * (docs/ingestion-rules.md#historical-migrations).
  */
 export function toMigrationWarning(finding: CountedFinding, projectId: number): StoredWarning {
@@ -125,7 +125,7 @@ export function countFinding(
   else earlier.count += 1;
 }
 
-/** Warnings that must be investigated individually (docs/ingestion-rules.md#warnings). */
+/** The types of warnings that must be investigated individually (docs/ingestion-rules.md#warnings). */
 const neverCombined = new Set<WarningType>([
   'cannot_merge_already_identified',
   'cannot_merge_with_illegal_distinct_id',
@@ -147,9 +147,9 @@ export type WarningThrottle = (warnings: StoredWarning[]) => StoredWarning[];
 
 /**
  * Creates the throttle, which is needed because a faulty client causes the same warning with every event. After
- * `singlesPerMinute` warnings of a type in a minute, the throttle combines all further ones in a batch into one row.
- * The row has the details of the first combined warning, and the number of combined warnings as `count`. All warnings
- * are counted, but many invalid events do not result in many rows.
+ * `singlesPerMinute` warnings of a type in a minute, the throttle combines all further warnings of a batch into one
+ * row. The row has the details of the first one, and their number as `count`. All warnings are counted, but many
+ * invalid events do not result in many rows.
  *
  * Only warnings about events that this batch decides are combined. An event that is sent again causes no warning, so no
  * warning is stored twice if a second attempt combines warnings differently.
