@@ -91,7 +91,7 @@ describe('users', () => {
     expect(await getUser(database.sql, { id: user.id })).toEqual(user);
   });
 
-  test('lists a member with the membership level', async () => {
+  test('lists a member together with the membership level', async () => {
     const user = await createUser(database.sql, { email: 'member@example.com' });
     await addMember(database.sql, { organizationId: tenant.organizationId, userId: user.id, level: 8 });
 

@@ -69,8 +69,8 @@ test.each([
     `${list}?offset=5000000000`,
     { count: 254, length: 0, next: null, previous: `${list}?limit=100&offset=4999999900` },
   ],
-  // Links keep and sort the parameters. All parameters here are declared, because unknown ones return 400
-  // (mount/read-request.ts).
+  // Page links contain the request's parameters, sorted by name. All parameters here are declared, because unknown ones
+  // return 400 (mount/read-request.ts).
   [
     'request-007',
     `${list}?text=1&limit=2&format=json&text=x%20y`,

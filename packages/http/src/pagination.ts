@@ -161,7 +161,7 @@ export function keysetPage<T>(
   return { next, results };
 }
 
-/** Every cursor that Millrace creates is shorter. */
+/** Maximum length of a cursor in a request. Every cursor that Millrace creates is shorter. */
 const maxLength = 4096;
 
 /**

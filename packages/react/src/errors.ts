@@ -63,7 +63,7 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
       const exceptionEvent = client?.captureException(addReactComponentStack(error, componentStack), properties);
       this.setState({ error, componentStack, exceptionEvent });
     };
-    // An error in the first render is caught before the effect that starts the client. Capture the error in the
+    // An error in the first render is caught before the effect that starts the client has run. Capture the error in the
     // callback of `setState`, which runs after that effect.
     if (client?.__loaded === false) this.setState({ error, componentStack }, capture);
     else capture();

@@ -136,7 +136,7 @@ interface FlagSource<Value> {
   read(client: PostHog): Value | undefined;
   /**
    * Called for mounted components when flags are first known, and after each time the client loads flags.
-   * @param active keys of the active flags
+   * @param active the keys of all flags that are on
    */
   seen(client: PostHog, active: string[]): void;
 }
@@ -169,7 +169,7 @@ function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource
   }
 
   // React also uses this snapshot in the browser, to hydrate a page that a server has rendered. It must therefore equal
-  // the server's snapshot, which has no flags from the browser's last visit.
+  // the server's snapshot, which does not contain flags that the browser stored during an earlier visit.
   const getServerSnapshot = () => (bootstrapped || typeof window !== 'undefined' ? bootstrapped?.value : getSnapshot());
 
   return [subscribe, getSnapshot, getServerSnapshot];

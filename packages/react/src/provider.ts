@@ -42,8 +42,8 @@ const useEarlyEffect = typeof window !== 'undefined' ? useLayoutEffect : useEffe
 
 /**
  * Starts the default client with the first API key, and passes changed options to it. This runs in an effect, and
- * therefore never on a server. The client starts only once per mounted provider, although development mode runs effects
- * twice.
+ * therefore never on a server. The client starts only once per mounted provider, although React runs effects twice in
+ * development mode.
  */
 function useDefaultClient(
   client: PostHog | undefined,
@@ -78,8 +78,8 @@ function useDefaultClient(
   }, [client, apiKey, options]);
 }
 
-// These warnings are identical to those of PostHog's provider, because applications filter them. Each warning is logged
-// with the prefix `[PostHog.js]`.
+// These warnings are identical to those of PostHog's provider, because applications filter their console output by
+// these texts. Each warning is logged with the prefix `[PostHog.js]`.
 
 const ignoredInFavourOfClient = (property: 'apiKey' | 'options') =>
   `You have provided both \`client\` and \`${property}\` to \`PostHogProvider\`. \`${property}\` will be ignored in favour of \`client\`.`;
@@ -92,7 +92,8 @@ const alreadyLoaded = '`posthog` was already loaded elsewhere. This may cause is
 const otherApiKey = 'You have provided a different `apiKey` to `PostHogProvider`. It will be ignored.';
 
 /**
- * Returns the first of several equal values, so that values written inline in each render can be compared by identity.
+ * Returns the same object for as long as the values are equal. A value that is written inline, and therefore created
+ * again in each render, can then be compared by identity.
  */
 function useStable<Value>(value: Value): Value {
   const [stable, setStable] = useState({ value });

@@ -27,8 +27,8 @@ declare global {
 const flags: Record<string, FlagValue> = { 'beta-nav': true, off: false, 'price-test': 'blue' };
 
 /**
- * Returns all captured events. To let the observer report which elements are visible, waits for a few frames and the
- * tasks queued after them.
+ * Returns all captured events. First waits for a few frames and the tasks queued after them, so that the observer can
+ * report which elements are visible.
  */
 const captured = (page: Page) =>
   page.evaluate(async () => {
@@ -85,7 +85,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     expect(await page.locator('main > div').count()).toBe(isShown ? 3 : 1);
   });
 
-  it('wraps each child in an element with the remaining props and the flag', async () => {
+  it("wraps each child in an element with the attribute `flag` and all props other than the component's own", async () => {
     const page = await show({ flag: 'beta-nav', className: 'nav', title: 'New', trackView: false });
     const html = await page
       .locator('main')
@@ -218,7 +218,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     },
   );
 
-  it('does not observe its children if trackView is false, or without IntersectionObserver', async () => {
+  it('does not observe its children if trackView is false or the browser has no IntersectionObserver', async () => {
     const page = await show({ flag: 'beta-nav', trackView: false });
     expect(await captured(page)).toEqual([]);
     const text = await page.evaluate((flags) => {

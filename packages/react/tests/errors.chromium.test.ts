@@ -183,7 +183,7 @@ describe.each(reactVersions)('PostHogErrorBoundary on React %s', (react) => {
     });
   });
 
-  it('renders children that do not throw, also as a function, and works without a client', async () => {
+  it('renders children that do not throw, including function children, and shows the fallback even without a client', async () => {
     const seen = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       function Broken(): never {

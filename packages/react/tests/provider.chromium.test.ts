@@ -176,7 +176,7 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
     expect(of).toBe(expected);
   });
 
-  it('does not render its children again, even if options are written inline', async () => {
+  it('does not render its children again when it is rendered with the same options, even if they are new objects', async () => {
     const renders = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       kit.setDefaultPostHogInstance(kit.createRecordingClient({ hasLoaded: false }));

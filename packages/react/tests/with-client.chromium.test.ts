@@ -62,7 +62,7 @@ describe.each(reactVersions)('PostHogProvider with the real client on React %s',
 
   it('starts the client before its children capture their first event', async () => {
     const { page, complaints } = await open();
-    // Wait for two events, because development mode runs effects twice.
+    // Wait for two events, because React runs effects twice in development mode.
     await eventually(() => expect(ingest.events('shop opened')).toHaveLength(2));
     expect(complaints).toEqual([]);
     await page.context().close();

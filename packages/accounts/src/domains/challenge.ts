@@ -2,7 +2,7 @@
 
 import { Resolver } from 'node:dns/promises';
 
-/** The subdomain for the TXT record, which prevents conflicts with the domain's other TXT records. */
+/** The subdomain for the TXT record. A separate subdomain prevents conflicts with the domain's other TXT records. */
 const challengeLabel = '_millrace-challenge';
 
 interface DnsSettings {

@@ -6,7 +6,7 @@ import type { Sql } from '@millrace/db';
 
 /**
  * Returns the ASCII and Unicode forms of a domain, because an email address can contain either.
- * @param domain in lower case and ASCII
+ * @param domain a lower-case ASCII name
  */
 export const listHostSpellings = (domain: string): string[] => [domain, domainToUnicode(domain)];
 

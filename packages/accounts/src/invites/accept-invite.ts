@@ -93,7 +93,7 @@ async function join(
  * Restricts an account with an unverified email address before the account joins an organization. Another person may
  * have created the account with an invite to this address. The account's keys keep only their current access, and its
  * other sessions end.
- * @param used the key or session that accepted this invite with its secret, and that keeps its access
+ * @param used identifies the key or session that accepted the invite with its secret, and that keeps its access
  * @param isProved true if the secret came by email, which verifies the address
  */
 export async function restrictUnverifiedAccount(

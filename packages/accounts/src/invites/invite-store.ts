@@ -34,10 +34,7 @@ export async function selectInvites(sql: Sql, organizationId: string): Promise<I
   );
 }
 
-/**
- * Deletes an invite.
- * @param organizationId organization that the invite must belong to, or null for any
- */
+/** Deletes an invite. @param organizationId the organization that the invite must belong to, or null for any */
 export async function deleteInvite(sql: Sql, id: string, organizationId: string | null): Promise<Invite | undefined> {
   const rows = await sql.query<Invite>(
     'DELETE FROM organization_invite WHERE id = $1 AND ($2::uuid IS NULL OR organization_id = $2) RETURNING *',

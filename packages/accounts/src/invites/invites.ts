@@ -13,7 +13,7 @@ export async function listInvites(sql: Sql, filter: { organizationId: string }):
 
 /**
  * Revokes an invite, so that it can no longer be accepted.
- * @param organizationId organization that the invite must belong to. By default, any organization.
+ * @param organizationId the organization that the invite must belong to. By default, any organization.
  * @throws AppError `not_found`.
  */
 export async function revokeInvite(

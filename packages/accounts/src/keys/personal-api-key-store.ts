@@ -118,7 +118,7 @@ export async function deleteKey(sql: Sql, { id, userId }: PersonalApiKeyChoice) 
 
 /**
  * Counts how many of the environments are in the user's organizations.
- * @param organizations counts only environments in these organizations, if it is not empty
+ * @param organizations if not empty, only environments in these organizations are counted
  */
 export async function countAccessibleEnvironments(
   sql: Sql,

@@ -150,7 +150,7 @@ const genericDomains = new Set([
 /**
  * Returns the default filters that exclude internal traffic: events from development machines, and from members of the
  * organization, who are recognized by their email domain (docs/api/projects.md#projects).
- * @param memberDomains domains of the members' email addresses in the order of joining
+ * @param memberDomains the domains of the members' email addresses, in the order of joining
  */
 function defaultAccountFilters(memberDomains: readonly string[]): object[] {
   const domain = memberDomains.find((candidate) => candidate !== '' && !genericDomains.has(candidate));

@@ -23,8 +23,8 @@ type Counted = keyof typeof features;
  * feature, the limit is one. With the feature, it is the feature's `limit`, where null means unlimited. The first demo
  * project or environment does not count toward the limit. Additional demo projects and environments count, regardless
  * of how they were created.
- * @param plan features of the organization
- * @param after the counts after the change
+ * @param plan the organization's features
+ * @param after the number of projects or environments, including the planned change
  * @throws AppError `forbidden`
  */
 export function requirePlanCapacity(plan: unknown, what: Counted, after: PlanCount): void {

@@ -54,7 +54,7 @@ test('returns the value of a project secret key once, and stores only its hash a
   expect(await stored()).toEqual({ primary: hashPersonalApiKey(value) });
 });
 
-test('rejects creating a second project secret key, which requires rolling the first', async () => {
+test('rejects creating a second project secret key, because the first one must be rolled instead', async () => {
   await create();
   await expect(create()).rejects.toMatchObject({ kind: 'conflict' });
 });

@@ -75,8 +75,8 @@ const nullableTexts = (description: string, maxLength?: number): Kind => {
 const partOfReplay = { does: 'off', effect: 'Part of session replay.' } as const;
 
 /**
- * All settings by column name, in the order of PostHog's API. A setting that only environments have follows a similar
- * setting.
+ * All settings by column name, in the order of PostHog's API. A setting that only environments have is placed after a
+ * similar setting.
  */
 export const settingFields: Record<string, SettingField> = {
   app_urls: {

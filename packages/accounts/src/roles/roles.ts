@@ -14,7 +14,7 @@ interface RoleOf {
   actor: Actor;
 }
 
-/** Maximum number of roles per organization. Every request from a member reads the member's roles. */
+/** Maximum number of roles per organization. It is limited because every request reads the roles of its caller. */
 const maxRoles = 200;
 const longestName = 200;
 

@@ -5,8 +5,8 @@ import { hashSecret, newSecret } from '../keys/secrets.ts';
 import { deleteDevices, extendDevice, hasDevice, insertDevice } from './sign-in-store.ts';
 
 /**
- * Number of days for which a browser is recognized after its last sign-in. A password change ends the recognition of
- * all the user's browsers.
+ * Number of days for which a browser is recognized after its last sign-in. After a password change, none of the user's
+ * browsers is recognized.
  */
 export const deviceDays = 30;
 /** Maximum number of known browsers per user. When the limit is exceeded, the oldest browser is deleted. */
@@ -25,10 +25,7 @@ export async function renewKnownDevice(tx: Transaction, secret: string): Promise
   await extendDevice(tx, hashSecret(secret), deviceDays);
 }
 
-/**
- * Returns whether a user has signed in from this browser before.
- * @param email in lower case
- */
+/** Returns whether a user has signed in from this browser before. @param email the user's address in lower case */
 export async function isKnownDevice(sql: Sql, secret: string, email: string): Promise<boolean> {
   return hasDevice(sql, hashSecret(secret), email);
 }

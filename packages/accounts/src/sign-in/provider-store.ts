@@ -2,7 +2,7 @@
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
-/** These names are also the values of a domain's `sso_enforcement`. */
+/** The kinds of sign-in providers, which are also the values of a domain's `sso_enforcement`. */
 export const providerKinds = ['google-oauth2', 'github', 'gitlab', 'saml', 'oidc'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 

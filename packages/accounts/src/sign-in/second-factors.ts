@@ -40,7 +40,7 @@ export async function findSecondFactors(sql: Sql, userId: number): Promise<Secon
  */
 export const totpEncryptionContext = (userId: number) => `totp:${userId}`;
 
-/** The returned secret is encrypted. */
+/** Returns the encrypted secret of a user's authenticator app. */
 export async function findTotpSecret(sql: Sql, userId: number): Promise<string | undefined> {
   const rows = await sql.query<{ secret: string }>('SELECT secret FROM user_totp WHERE user_id = $1', [userId]);
   return rows[0]?.secret;
@@ -128,7 +128,7 @@ function hashOf(userId: number, code: string): Promise<string> {
 }
 
 /**
- * Returns whether the user entered a second factor on this device in the last 30 days, and chose to skip it after that.
+ * Returns whether the user entered a second factor on this device in the last 30 days, and chose to skip it later.
  */
 export async function isTrustedDevice(sql: Sql, secret: string, userId: number): Promise<boolean> {
   const rows = await sql.query(

@@ -87,7 +87,7 @@ export async function endUserSession(sql: Sql, userId: number, id: string): Prom
 /**
  * Ends a user's sessions. Also discards incomplete sign-ins, which could still start a session. If no session remains,
  * also discards unfinished changes that were started in a session, such as a new email address or an authenticator app.
- * @param except ID of a session to keep
+ * @param except the ID of a session that does not end
  * @returns how many sessions ended
  */
 export async function endUserSessions(sql: Sql, userId: number, { except }: { except?: string } = {}): Promise<number> {

@@ -8,9 +8,9 @@ export interface ErrorBody {
   /** A stable, machine-readable code. */
   code: string;
   detail: string;
-  /** The invalid field's path, joined by two underscores. Null if the error is not about a field. */
+  /** The keys that lead to the invalid field, joined by two underscores. Null if the error is not about a field. */
   attr: string | null;
-  /** The ID of the request, with which the cause is logged. Only in 5xx responses. */
+  /** The request ID, which the log entry about the cause also contains. Only in 5xx responses. */
   error_event_id?: string;
 }
 

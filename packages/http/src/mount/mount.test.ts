@@ -219,7 +219,7 @@ describe('query parameters', () => {
     expect(api.record.last).toEqual({ since: '2022-01-01T00:00:00.000Z', text: ' x ', limit: 3, offset: 0 });
   });
 
-  test('rejects a NUL in a parameter', async () => {
+  test('rejects a NUL character in a parameter', async () => {
     const bad = await get('/api/things/?text=a%00b', allToyScopes);
     expect(await bad.json()).toEqual(
       error('validation_error', 'null_characters_not_allowed', 'Null characters are not allowed.', 'text'),
@@ -255,7 +255,7 @@ describe('query parameters', () => {
     );
   });
 
-  test('lists the supported parameters in the error, after checking key and scope', async () => {
+  test('lists the supported parameters in the error for an unknown one, but only after checking key and scope', async () => {
     const response = await get('/api/things/?other=1', allToyScopes);
     expect(((await response.json()) as { detail: string }).detail).toBe(
       'Unknown query parameter "other". Supported parameters: limit, offset, since, text.',

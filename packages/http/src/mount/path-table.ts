@@ -22,7 +22,7 @@ interface Template<T> {
  * precedence over a parameter. A path that ends with `/*` matches the path before the `/*` and everything below it, if
  * no other entry matches. If several such paths match, the longest takes precedence.
  *
- * Express would try more than a hundred patterns one after the other.
+ * Express is slower, because it would try more than a hundred patterns one after the other.
  *
  * @throws Error if two paths differ only in the names of their parameters
  */

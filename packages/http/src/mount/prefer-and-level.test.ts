@@ -79,7 +79,7 @@ test('rejects HEAD for a GET route that has side effects', async () => {
   expect(api.record.calls).toBe(before + 1);
 });
 
-test('reads a form like a JSON body', async () => {
+test('parses the body of a form request like a JSON body', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const response = await send('POST', '/api/things', form, 'name=a%20b&size=3');
   expect([response.status, await response.json()]).toEqual([201, { name: 'a b', size: 3 }]);

@@ -41,7 +41,7 @@ export async function sendPage(
   await pipeline(Readable.from(textsOf(first, portions, serialize), { highWaterMark: 0 }), response);
 }
 
-/** Writes the results before the other fields, whose values may be known only after the last result. */
+/** Writes the results first, because the values of the other fields may be known only after the last result. */
 async function* textsOf(
   first: PagePortion<{ results: unknown[] }>,
   portions: ListPageStream['portions'],

@@ -61,7 +61,7 @@ export function createOpenApiDocument<Caller>(
 }
 
 /**
- * Returns the component names of the parameters that several operations share, by the parameter's JSON. Usually, the
+ * Returns a map from the JSON of each parameter that several operations share to its component name. Usually, the
  * component has the parameter's name. If a more common parameter has the same name, the tag becomes a prefix. If the
  * prefixed name is also taken, the parameter is not shared. If a schema or response has the name, the suffix
  * `_parameter` is added.

@@ -9,7 +9,7 @@ export class TextContent {
 
   /**
    * Creates a text response.
-   * @param headers headers in addition to the content type, which the route declares
+   * @param headers the headers to send in addition to the content type, which the route declares
    */
   constructor(text: string, headers: Record<string, string> = {}) {
     this.text = text;
@@ -24,7 +24,7 @@ export class MessageStream {
 
   /**
    * Creates a stream response.
-   * @param headers headers in addition to the content type, which the route declares
+   * @param headers the headers to send in addition to the content type, which the route declares
    * @param begin called once, after the headers were sent. It must end the output. It must also listen to the output's
    *   `close` event, because the client may disconnect at any time, even before the call.
    */

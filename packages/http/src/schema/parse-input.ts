@@ -61,7 +61,7 @@ export function coerce(schema: TSchema, value: unknown, options: CoerceOptions):
   }
 }
 
-/** Returns true if a string represents null, as in HTML forms whose switch is neither on nor off. */
+/** Returns true if a string represents null. HTML forms send such a string for a switch that is neither on nor off. */
 function isNullWord(schema: TSchema, value: unknown): boolean {
   return typeOf(schema) === 'boolean' && (value === '' || /^null$/i.test(String(value)));
 }

@@ -21,7 +21,7 @@ export type FlagHook = keyof typeof hooks;
 
 export interface HookReading {
   shown: unknown[];
-  /** Calls of client methods, except reads that capture no event. */
+  /** The calls to client methods. Excludes reads that capture no event. */
   calls: unknown[][];
 }
 

@@ -17,8 +17,8 @@ import type { Caller } from './caller.ts';
 /**
  * Calls every declared route with every kind of credential and path that must be rejected, and every list route with
  * those that must be accepted. New routes are covered automatically. `reach-matrix` checks that responses do not reveal
- * data of other tenants. `npm test` calls each route with only one of the nonexistent IDs, and alternates the ID from
- * route to route.
+ * data of other tenants. If several paths must be rejected for the same reason, `npm test` calls each route with only
+ * one of them, and alternates between them from route to route.
  */
 const declared = declaredRoutes();
 const guarded = declared.filter((route) => route.scope !== 'public');
@@ -133,7 +133,7 @@ const send = (route: Route<Caller>, address: string, key?: string) =>
 interface Rejection {
   rule: string;
   isChecked(route: Route<Caller>): boolean;
-  /** Returns names from `keys`. Undefined means that the request has no credentials. */
+  /** Returns the names of the credentials to try, from `keys`. Undefined stands for a request without credentials. */
   credentials: (route: Route<Caller>) => (string | undefined)[];
   places?: () => Place[];
   expected(route: Route<Caller>): object;
@@ -299,7 +299,7 @@ describe('requests with a session', () => {
   );
 });
 
-/** Lists without required parameters. After the organization or project, their paths contain only fixed segments. */
+/** List routes without required parameters. Below the organization or project, their paths have no parameters. */
 const lists = guarded.filter(
   ({ method, path, query }) =>
     method === 'GET' &&
@@ -326,7 +326,7 @@ describe.each(named(lists))('%s', (_name, route) => {
     expect(await statusesOf(upper, ['everything'])).toEqual(isOk(['everything']));
   });
 
-  test('G12: returns 401 for an unsupported method without a key, and otherwise 405 with `Allow`', async () => {
+  test('G12: for an unsupported method, returns 401 without a key, and 405 with `Allow` with a key', async () => {
     const url = `${api.url}${addressOf(route, own)}`;
     expect((await fetch(url, { method: 'PROPFIND' })).status).toBe(401);
     const headers = { authorization: `Bearer ${own.personalApiKey}` };
@@ -381,7 +381,7 @@ test('a member who leaves the organization loses access with the next request', 
   expect(await read()).toMatchObject(NF('Project not found.'));
 });
 
-/** Collections whose records have IDs. The other organization creates a record in each from the route's example. */
+/** Collections whose records have IDs. The test creates a record of the other organization in each of them. */
 const collections = guarded.filter(
   (route) => route.method === 'POST' && declared.some((other) => other.path === `${route.path}/:id`),
 );

@@ -26,7 +26,7 @@ export function addressedOrganization(sql: Sql) {
     { caller, params }: { caller: Caller; params: { organization_id: string } },
     { isProjectBased = false } = {},
   ): Promise<Membership> => {
-    // For paths that continue to a project, a later check compares that project with the key's limits.
+    // If the path also contains a project, a later check compares that project with the key's limits.
     if (!isProjectBased) refuseProjectScopedKey(caller);
     if (params.organization_id === '@current') return currentMembership(caller);
     const organizationId = params.organization_id.toLowerCase();

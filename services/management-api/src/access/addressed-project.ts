@@ -156,7 +156,7 @@ export function parentEnvironment(sql: Sql) {
 /**
  * Declares each route twice: below a project for older clients, and below an environment for newer clients. Project IDs
  * and environment IDs find the same environment.
- * @param projectOperations prefix of the operation IDs below a project
+ * @param projectOperations the prefix of the operation IDs below a project
  */
 export function environmentBases<Found>(
   find: (context: BaseContext<Caller, { project_id: string }>) => Promise<Found>,

@@ -54,7 +54,7 @@ export async function findEnvironmentByToken(
 /**
  * Returns the preferred environment if it belongs to one of these organizations. Otherwise, returns the oldest
  * accessible environment of the first organization that has one.
- * @param only limits the result to these environments
+ * @param only if not null, an environment outside this list is never returned
  */
 export async function findCurrentOrFirstEnvironment(
   sql: Sql,

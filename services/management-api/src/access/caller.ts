@@ -160,7 +160,7 @@ export function requireProjectInKey(
   found: { environmentIds: readonly number[]; organizationId: string },
   named: string | number,
 ): void {
-  // An organization that forbids personal API keys is missing from the memberships of a caller with a key.
+  // If a caller authenticates with a key, the memberships omit organizations that forbid personal API keys.
   if (!caller.memberships.some(({ organizationId }) => organizationId === found.organizationId))
     throw new AppError('forbidden', 'This organization does not allow its members to use personal API keys.');
   if (canKeyAccessProject(caller, found)) return;

@@ -100,7 +100,7 @@ test.each(addressed.map((route) => [`${route.method} ${route.path}`, route] as c
   },
 );
 
-/** Omit streams, and records that are missing in the fixture. */
+/** Skip routes that stream, and routes for records that are missing in the fixture. */
 const isElsewhere =
   /remote_config|:(run_id|delivery_id|query_id|uuid|report_id|unsubscribe_id|user_uuid|access_token)|signup|dead_letters|two_factor|live|test_event|matching_ids|bulk/;
 const reads = addressed.filter(

@@ -269,7 +269,7 @@ test("does not reveal a restricted cohort's results through another user's insig
   for (const about of [{ insight: openInsight }, { dashboard: openDashboard }]) {
     expect(await send('POST', 'subscriptions', { ...begins, ...about })).toMatchObject(refused());
   }
-  // Queries apply `test_account_filters` only on request.
+  // `test_account_filters` apply to a query only if the query requests them.
   const settings = { test_account_filters: [inCohort(Number(closed.cohort))] };
   await api.send('PATCH', `/api/projects/${acme.projectId}/`, { key: acme.A.key, body: settings });
   expect(await send('POST', 'query', { query: { ...trend, filterTestAccounts: true } })).toMatchObject(refused());

@@ -67,7 +67,7 @@ function namedIn(value: unknown): Named {
 /**
  * Checks the records that filters refer to, before the filters are evaluated or stored for the caller. Ignores records
  * that do not exist, because the code that reads the filters handles them.
- * @param settings project settings, if the caller of this function has already read them
+ * @param settings the project settings, if the caller of this function has already read them
  * @throws AppError `forbidden` if the filters refer to a cohort or a flag that the caller cannot view
  */
 export async function requireReferencedRecords(

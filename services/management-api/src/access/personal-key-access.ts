@@ -63,7 +63,7 @@ function wrongKey(source: RequestKey['source']): AppError {
   });
 }
 
-/** A personal API key, and its location in the request, which error messages name. */
+/** A personal API key, and the place in the request where it was found. Error messages name the place. */
 interface RequestKey {
   value: string;
   source: 'Authorization header' | 'body' | 'query string';

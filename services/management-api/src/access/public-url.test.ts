@@ -44,7 +44,7 @@ const asHost = (path: string) =>
     }).on('error', reject);
   });
 
-test('sso-393: SAML determines its own URL without the Host header', async () => {
+test('sso-393: SAML uses the configured URL as its own URL, and ignores the Host header', async () => {
   expect((await asHost('/api/saml/metadata/')).text).toContain(`entityID="${api.url}"`);
   const { location } = await asHost('/login/saml/?email=x@corp.example');
   const request = new URL(location).searchParams.get('SAMLRequest') ?? '';

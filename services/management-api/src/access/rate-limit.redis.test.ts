@@ -44,7 +44,7 @@ describe.each([
     const wait = await limit.take('a');
     expect(wait).toBeGreaterThan(0);
     expect(wait).toBeLessThanOrEqual(120);
-    // Rejected requests do not count, so a client that waits for the returned time succeeds.
+    // Rejected requests do not count, so a client that waits for the returned number of seconds succeeds.
     for (let count = 0; count < 20; count += 1) await limit.take('a');
     clock.at += wait ?? 0;
     expect(await limit.take('a')).toBeNull();
@@ -67,7 +67,7 @@ describe.each([
     expect(await limit.take('a')).toBeNull();
   });
 
-  test('applies the longer window too, and returns the longest wait', async () => {
+  test('applies both of two windows, and returns the time until the longer one allows a request', async () => {
     const clock = { at: 3_600_000 };
     const limit = limiter(
       [
@@ -83,7 +83,7 @@ describe.each([
     expect(await limit.take('a')).toBeGreaterThan(120);
   });
 
-  test('a limit of 0 does not limit anything', async () => {
+  test('a limit of 0 allows any number of requests', async () => {
     const limit = limiter([{ seconds: 60, limit: 0 }], { at: 600_000 });
     for (let count = 0; count < 50; count += 1) expect(await limit.take('a')).toBeNull();
   });

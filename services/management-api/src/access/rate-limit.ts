@@ -15,7 +15,7 @@ export interface RateLimit {
    * @returns null if the request is within all windows, or the number of seconds to wait
    */
   take(subject: string): Promise<number | null>;
-  /** Undoes a recent count. For limits that count only failures. */
+  /** Reverts a recent count. Used by limits that count only failures. */
   refund(subject: string): Promise<void>;
 }
 
@@ -31,8 +31,8 @@ export interface RateLimitOptions {
 
 /**
  * Creates sliding windows (docs/api/README.md#rate-limits). A window's count is the count of the current interval plus
- * a fraction of the previous interval's count, according to the time for which that interval is still inside the
- * window. Counting takes one round trip. If counting fails, requests are allowed.
+ * a fraction of the previous interval's count. The fraction is the part of the previous interval that is still inside
+ * the window. Counting takes one round trip. If counting fails, requests are allowed.
  */
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
   const active = windows.filter(({ limit }) => limit > 0);
@@ -198,7 +198,7 @@ const goodKeyMs = 10 * 60_000;
 
 /**
  * Creates a limit for requests with which a client could guess a secret.
- * @param what describes the counted requests in the error message
+ * @param what a description of the counted requests, for the error message
  */
 export function createGuessLimit(
   rateLimit: RateLimit,
@@ -236,7 +236,7 @@ export function toNetwork(address: string): string {
   return [...front, ...zeros, ...back].slice(0, 4).join(':');
 }
 
-/** Limits invite requests without a key, to which no other rate limit applies. */
+/** Limits invite requests that do not contain a key. No other rate limit applies to them. */
 export interface SignUpLimit {
   /**
    * Counts an invite request, whether its secret is right or wrong.

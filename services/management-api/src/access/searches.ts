@@ -28,7 +28,7 @@ export interface Searches {
 }
 
 interface SearchesOptions {
-  /** A separate pool, so that searches cannot use the connections of other requests. */
+  /** A separate connection pool, so that searches cannot use the connections of other requests. */
   sql: Sql;
   connections: number;
   /** The maximum number of milliseconds that a search waits for a connection. */

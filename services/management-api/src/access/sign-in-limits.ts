@@ -33,19 +33,19 @@ export interface SignInLimits {
   countAddressCode(address: string, userId: number): Promise<void>;
 }
 
-/** Maximum counts. 0 means no limit. */
+/** Limits on sign-in attempts and related requests. 0 means no limit. */
 export interface SignInLimitSettings {
-  /** Failures from one IP address in ten minutes. */
+  /** Maximum number of failed sign-ins from one IP address in ten minutes. */
   signInFailures: number;
-  /** Failures for one account in 15 minutes, from any IP address. */
+  /** Maximum number of failed sign-ins for one account in 15 minutes, from any IP address. */
   signInFailuresOfAccount: number;
-  /** Wrong second-factor codes for one account in 20 minutes. */
+  /** Maximum number of wrong second-factor codes for one account in 20 minutes. */
   secondFactorFailures: number;
-  /** Unauthenticated requests from one IP address per minute. */
+  /** Maximum number of unauthenticated requests from one IP address per minute. */
   signInQuestionsPerMinute: number;
   /**
-   * Password reset emails to one account per day. The same limit applies to codes for new email addresses, per
-   * requesting account.
+   * Maximum number of password reset emails to one account per day. The same limit applies to codes for new email
+   * addresses, per requesting account.
    */
   resetsPerDay: number;
 }

@@ -51,7 +51,7 @@ test('limits requests with a wrong secret per invite across all IP addresses, bu
   expect((await api.send('POST', path, { body: { token }, ...from('192.0.2.9') })).status).toBe(201);
 });
 
-test('key-042: limits account changes with any key, including failed ones, but does not limit reads', async () => {
+test('key-042: limits account changes with any key, including changes that fail, but does not limit reads', async () => {
   const patch = (body: object) => api.send('PATCH', '/api/users/@me/', { key: tenant.personalApiKey, body });
   const statuses: number[] = [];
   for (let count = 0; count < 7; count += 1) statuses.push((await patch({ first_name: { count } })).status);

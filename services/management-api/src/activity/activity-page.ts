@@ -123,7 +123,7 @@ export const activityExample = {
 };
 
 /**
- * Returns one page of activity, either of a record or of all records of a kind in an environment.
+ * Returns one page of the activity of a record, or of all records of a kind in an environment.
  * @throws AppError `not_found` for a page after the last one
  */
 export async function readActivity(

@@ -59,8 +59,8 @@ async function addSeen(
 const maxChangesBytes = 2 * 1024 * 1024;
 
 /**
- * Returns activity, latest first, and the total count: either of one record, or of all records of a kind in an
- * environment. Pages have numbers, so a page cannot end early at the size limit. Activity beyond the limit has null in
+ * Returns the activity of one record, or of all records of a kind in an environment, latest first, and the total count.
+ * Pages have numbers, so a page cannot end early at the size limit. Instead, activity beyond the limit has null in
  * place of its changes.
  */
 export async function listActivity(

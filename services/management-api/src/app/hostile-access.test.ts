@@ -131,7 +131,7 @@ describe("a limited key that reads or creates its user's keys", () => {
     ['of the person', (fixture: OrganizationActors) => fixture.projectId],
     ['of others', (fixture: OrganizationActors) => fixture.off.projectId],
     ['that does not exist', () => 2_000_000_000],
-  ])('a limited key gets the same error for a new key with an environment %s', async (_name, choose) => {
+  ])('returns 403 when a limited key creates or changes a key for an environment %s', async (_name, choose) => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const key = await keyOf(acme.M.userId, { scopedTeams: [id] });
     const body = { label: 'k', scopes: ['*'], scoped_teams: [choose(acme)] };
@@ -139,7 +139,7 @@ describe("a limited key that reads or creates its user's keys", () => {
     expect((await api.send('PATCH', '/api/personal_api_keys/@current/', { key, body })).status).toBe(403);
   });
 
-  test('a limited key gets the same error for a new key, whether or not an environment elsewhere exists', async () => {
+  test('a limited key gets the same error for a new key, whether or not an environment of another organization exists', async () => {
     await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
     const key = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
     const responses = [acme.off.projectId, 2_000_000_000].map((id) =>
@@ -218,7 +218,7 @@ describe('concurrent requests for the same change', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('concurrent requests roll a key several times, after which only the last key is valid', async () => {
+  test('after concurrent requests roll a key several times, only the last key is valid', async () => {
     const made = await api.send('POST', '/api/personal_api_keys/', {
       key: acme.M.key,
       body: { label: 'rolled', scopes: ['*'] },
@@ -245,7 +245,7 @@ describe('concurrent requests for the same change', () => {
     expect(owners).toHaveLength(1);
   });
 
-  test('concurrent requests keep all changes of different settings, and create at most ten keys', async () => {
+  test('keeps all concurrent changes of different settings, and creates at most ten keys in concurrent requests', async () => {
     const path = `/api/projects/${acme.projectId}/`;
     const changes = [{ name: 'N' }, { timezone: 'Europe/Berlin' }, { anonymize_ips: true }, { week_start_day: 1 }];
     const responses = await Promise.all(changes.map((body) => api.send('PATCH', path, { key: acme.A.key, body })));

@@ -29,8 +29,7 @@ const lists = declaredRoutes().filter(
   ({ method, path, query }) =>
     method === 'GET' &&
     /:project_id(\/\w+)*$/.test(path) &&
-    // Omit routes that return 404 without a known name, that return an error unless all fields are present, or that
-    // never end.
+    // Skip routes that return 404 for unknown names, that require all fields, or whose responses never end.
     !/\/(groups\/(find|members)|event_definitions\/by_name|persons\/cohorts)$|\/live\//.test(path) &&
     Object.keys(query.properties).length > 0,
 );
@@ -62,8 +61,8 @@ const nasty = [
 const seen = new Set<string>();
 let turn = 0;
 /**
- * Returns all hostile strings for the first parameter with a name and schema. For further parameters, `npm test` uses a
- * sample.
+ * Returns all hostile strings for the first parameter with a given name and schema. For further parameters with the
+ * same name and schema, `npm test` uses a sample.
  */
 function textsFor(field: string, schema: unknown): string[] {
   const key = `${field} ${JSON.stringify(schema)}`;

@@ -95,7 +95,7 @@ test('returns all requested log records, without the changed values if the page 
 test.each([
   ['/api/users/@me/', { hedgehog_config: { large } }, 'hedgehog_config'],
   ['/api/projects/@current/', { has_completed_onboarding_for: [large] }, 'has_completed_onboarding_for'],
-])('%s: rejects large values that lists would repeat', async (path, body, attr) => {
+])('%s: rejects values that would be repeated in lists if they are too large', async (path, body, attr) => {
   const response = await api.send('PATCH', path, { key: tenant.personalApiKey, body });
   expect([response.status, response.body.code, response.body.attr]).toEqual([400, 'max_length', attr]);
 });

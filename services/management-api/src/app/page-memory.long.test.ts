@@ -82,7 +82,7 @@ async function residentBytes(): Promise<number> {
   return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
 }
 
-test('returns a complete page of huge persons with bounded memory', async () => {
+test('returns a complete page of very large persons, and uses a limited amount of memory', async () => {
   const first = `${url}/api/projects/${tenant.projectId}/persons/?limit=1000`;
   // Before measuring, send the same number of requests for small pages.
   const warmUp = Array.from({ length: clients }, async () => {

@@ -46,7 +46,7 @@ const contractRows: [number, string, string][] = [
   [30, 'PATCH /api/projects/:project_id/environments/:id/add_product_intent', 'project:write'],
 ];
 
-test.each(contractRows)('serves row %i of the API: %s with %s', (_row, endpoint, scope) => {
+test.each(contractRows)('row %i of the API contract: serves %s with the scope %s', (_row, endpoint, scope) => {
   const found = declared.filter((route) => `${route.method} ${route.path}` === endpoint);
   expect(found.map((route) => route.scope)).toEqual([scope]);
 });

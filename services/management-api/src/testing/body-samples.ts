@@ -14,7 +14,7 @@ export interface BodySample {
   repeated?: string[];
   /** Fields that must be saved in the record. A single request sends all of them. */
   stored?: Record<string, unknown>;
-  /** Valid values of fields without effect, which routes validate if they declare them. */
+  /** Valid values for fields without effect. A route that declares such a field still validates its value. */
   harmless?: Record<string, unknown>;
   /** The values that responses must contain, if they differ from the values in the request. */
   shown?: Record<string, unknown>;

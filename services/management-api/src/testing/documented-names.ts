@@ -18,7 +18,7 @@ export interface DocumentedNames {
   ignored: string[];
 }
 
-/** Reads the documented names of each route from the data file. @param kind column of the data file */
+/** Reads the documented names of each route from the data file. @param kind the column of the data file to read */
 export function documentedNames(kind: 'query' | 'body'): DocumentedNames[] {
   const routes = new Map(declaredRoutes().map((route) => [toRouteKey(route), route] as const));
   return readFileSync(join(import.meta.dirname, '../app/compatibility/posthog-parameters.txt'), 'utf8')

@@ -30,7 +30,7 @@ const onPostgres: ApiEngine = {
   },
 };
 
-/** @param modules folder in which `chdb` is installed */
+/** @param modules the folder in which `chdb` is installed */
 export const onClickHouse = (modules: string): ApiEngine => ({
   name: 'ClickHouse',
   async open() {

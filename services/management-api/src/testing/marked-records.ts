@@ -63,7 +63,7 @@ export async function markedPerson({ database: { sql } }: TestApi, word: string)
 }
 
 /**
- * Creates an organization of the owner with a colleague, an invite and a domain. All strings contain `word` or
+ * Creates an organization with this owner, a colleague, an invite and a domain. All strings contain `word` or
  * `<word>people`.
  */
 export async function markedOrganization(api: TestApi, word: string, owner: MarkedPerson): Promise<MarkedOrganization> {

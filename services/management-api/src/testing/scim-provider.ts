@@ -10,7 +10,7 @@ export interface ScimTestDomain {
 
 /**
  * Sets up a verified domain with a SCIM token.
- * @param by the user who creates the token: an administrator or the owner
+ * @param by `A` if an administrator creates the token, `W` if the owner does
  */
 export async function setUpScim(api: TestApi, of: OrganizationActors, by: 'A' | 'W' = 'A'): Promise<ScimTestDomain> {
   const [id, name] = [randomUUID(), `${randomUUID()}.example`];

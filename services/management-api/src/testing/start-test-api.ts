@@ -43,7 +43,7 @@ export interface TestApi {
    * @param key a personal API key, or a session in the format of `sessionKey`. Without a key, the request is anonymous.
    */
   get(path: string, key?: string): Promise<TestResponse>;
-  /** Sends a request. @param body sent as JSON. If undefined, the request has no body. */
+  /** Sends a request. @param body the request body, which is sent as JSON. If undefined, the request has no body. */
   send(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD',
     path: string,

@@ -3,7 +3,7 @@ import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 
-/** The two families of paths. All cases in docs/api/projects.md#environments apply to both. */
+/** Paths of an environment and of a project. All cases in docs/api/projects.md#environments apply to both. */
 export const pathFamilies = [
   [
     'environment',

@@ -31,7 +31,7 @@ interface SpanLimits {
   /** Length of the range in milliseconds if the request does not specify `after`. */
   usualMs: number;
   maxMs: number;
-  /** The maximum length in words, for example `31 days`. */
+  /** The maximum length as a phrase for the error message, for example `31 days`. */
   most: string;
 }
 
@@ -67,8 +67,8 @@ export function toTimeSpan(
 }
 
 /**
- * The earliest allowed time. For earlier times, the hour could fall in a year that is written with a sign in some time
- * zone.
+ * The earliest time at which a range can begin. An earlier time could fall in a year that PostgreSQL or JavaScript
+ * writes with a sign in some time zone.
  */
 const firstMoment = new Date('1000-01-01T00:00:00Z');
 

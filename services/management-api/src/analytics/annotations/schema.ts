@@ -137,7 +137,7 @@ export const annotationExample = {
   updated_at: '2026-11-20T09:12:00Z',
 };
 
-/** Converts a row to an API response. @param sees whether the caller can read the annotation's insight and dashboard */
+/** Converts a row to an API response. Omits the names of insights or dashboards if `sees` is false for them. */
 export function toAnnotation(row: AnnotationRow, sees: { insights: boolean; dashboards: boolean }) {
   return {
     id: row.id,

@@ -51,7 +51,7 @@ async function readMemberFile(content: Readable): Promise<MembersToAdd> {
       }
     });
   } catch (cause) {
-    // A rejection ends the pipeline, whose stages then fail with errors of their own. Report the rejection.
+    // A rejection ends the pipeline, whose stages then fail with errors of their own. Report the rejection instead.
     throw refusal ?? (isAppError(cause) ? cause : fileError('The file could not be read as CSV.', cause));
   }
   return list.members();

@@ -36,7 +36,7 @@ export async function listMemberUuids(
 }
 
 /**
- * Reads the existing persons with these UUIDs, sorted by UUID. Stops after the person who reaches the byte limit of a
+ * Reads the existing persons with these UUIDs, sorted by UUID. Stops once their total size reaches the byte limit of a
  * page.
  */
 export async function readPersons(sql: Sql, projectId: number, uuids: string[]): Promise<PersonRow[]> {

@@ -109,8 +109,8 @@ export async function deleteInsightsOnlyOnDashboard(tx: Transaction, dashboardId
 }
 
 /**
- * Restores the insights that were deleted with a dashboard, which still have their tiles. An insight that was deleted
- * separately does not have a tile.
+ * Restores the insights that were deleted together with a dashboard. They still have their tiles, unlike an insight
+ * that was deleted separately.
  */
 export async function restoreDashboardInsights(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
   return tx.query<NamedInsight & Record<string, unknown>>(

@@ -3,7 +3,7 @@
 import type { Sql } from '@millrace/db';
 import { createBudget, type StoreRead } from '../events/reads.ts';
 
-/** The sample contains this many events per name. */
+/** The maximum number of events per name in the sample. The latest events are used. */
 export const latestOfName = 2000;
 export const maxEventNames = 20;
 

@@ -82,7 +82,7 @@ export async function countPropertyVolumes(
 
 /**
  * For each name, counts the insights that use it and were opened or changed in the last 30 days.
- * @param path JSONPath of the names in a query
+ * @param path the JSONPath of the names in a query
  */
 function usageOf(sql: Sql, projectId: number, { names, path }: { names: readonly string[]; path: string }) {
   return sql.query<{ name: string; count: number }>(

@@ -12,8 +12,8 @@ interface EventElement {
 }
 
 /**
- * Maximum number of elements. It keeps parsing cheap, because clients can send a chain of any length. Real pages are
- * not nested this deeply.
+ * Maximum number of elements in a chain. Clients can send a chain of any length, so parsing would be slow without this
+ * limit. Real pages are not nested this deeply.
  */
 const maxElements = 500;
 

@@ -200,7 +200,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     },
   );
 
-  test("explains how a person's distinct IDs were merged", async () => {
+  test("returns the history of how a person's distinct IDs were merged", async () => {
     expect((await both(`persons/${ada}/merges`)).body.merges).toMatchObject([
       { other_distinct_id: 'ada-phone', is_joined: true },
     ]);
@@ -320,7 +320,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     }
   });
 
-  test('returns the requested number of events even if their persons are large', async () => {
+  test('returns the requested number of events even if the records of their persons are large', async () => {
     const other = await createTestTenant(api.database);
     await storePerson(api.database.sql, other.environmentId, {
       distinctIds: ['large'],

@@ -101,7 +101,7 @@ const cases: Record<string, QueryCase> = {
   },
 };
 
-/** Other tests cover these parameters, because they check what was deleted. */
+/** Parameters that other tests cover, because those tests check what was deleted. */
 const elsewhere = new Set([
   'POST /api/projects/{}/persons/bulk_delete delete_events',
   'DELETE /api/projects/{}/persons/{} delete_events',

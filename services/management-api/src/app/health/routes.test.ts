@@ -54,7 +54,7 @@ interface DroppedEvents {
   stored?: string;
 }
 
-test('console-032 reports an alarm for an event that has waited longer than the threshold', async () => {
+test('console-032: reports an alarm for an event that has waited longer than the threshold', async () => {
   const { sql } = api.database;
   await log.append([0, 1].map(() => ({ topic: topics.live, key: 'a', value: Buffer.from('{}') })));
   const [end] = await log.endOffsets(topics.live);
@@ -64,7 +64,7 @@ test('console-032 reports an alarm for an event that has waited longer than the 
      VALUES ($1, $2, $3, $4, 1, $5)`,
     [consumerGroup('live', topicPrefix), topics.live, end?.partition, end?.log, `0/${appendedAt}`],
   );
-  // Measure twice, because the second measurement must not reset the age.
+  // Request the health twice, because the second request must not reset the age of the oldest waiting event.
   await healthOf(tenant);
   const { alarm, visible_after_seconds, topics: lags } = await healthOf(tenant);
   expect(alarm).toMatchObject({ lag_seconds: visible_after_seconds, threshold_seconds: 300 });
@@ -77,7 +77,7 @@ test('console-032 reports an alarm for an event that has waited longer than the 
   expect(await healthOf(tenant)).toMatchObject({ alarm: null, visible_after_seconds: 0 });
 });
 
-test("counts the project's events of the last minute by outcome", async () => {
+test("counts the project's events in the last minute by outcome", async () => {
   const { sql } = api.database;
   const other = await createTestTenant(api.database);
   const now = new Date().toISOString();
@@ -118,7 +118,7 @@ test("counts the project's events of the last minute by outcome", async () => {
   });
 });
 
-test('reports everything except the lag without an event log', async () => {
+test('without an event log, reports everything except the lag', async () => {
   const without = await startTestApi();
   const own = await createTestTenant(without.database);
   expect(await healthOf(own, without)).toMatchObject({

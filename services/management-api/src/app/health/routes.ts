@@ -21,8 +21,8 @@ import { countConnections, countStoredEvents, countWarnings, hasSqlRole } from '
 const alarmSeconds = 300;
 const windowSeconds = 60;
 /**
- * Milliseconds to wait for each section of the overview, which all pages of the console request. A slower section is
- * missing from the response, and is included in the next one.
+ * Milliseconds to wait for each section of the overview. The limit is short, because all pages of the console request
+ * the overview. A slower section is missing from this response, and is included in the next one.
  */
 const patienceMs = 3000;
 

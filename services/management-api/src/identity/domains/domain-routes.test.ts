@@ -366,7 +366,7 @@ test('domain-030: requires a plan with automatic provisioning for `jit_provision
   expect(await api.send('PATCH', address, { key: free.A.key, body })).toMatchObject(expected);
 });
 
-test('domain-031: accepts SAML settings before verification, and has SAML once all three fields are set', async () => {
+test('domain-031: accepts SAML settings before verification, and sets `has_saml` once all three fields are set', async () => {
   const { id } = await addDomain();
   const body = { saml_entity_id: 'urn:idp', saml_acs_url: 'https://idp.example/acs', saml_x509_cert: 'MIIC' };
   const patch = (changes: object) => api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body: changes });

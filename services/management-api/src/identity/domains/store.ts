@@ -67,7 +67,7 @@ export async function findDomain(sql: Sql, organizationId: string, id: string): 
   return rows[0];
 }
 
-/** Finds the domain with a valid verification, in any organization. @param by `name` must be in lower case and ASCII */
+/** Finds the domain with this ID or lower-case ASCII name, in any organization, if its verification is valid. */
 export async function findVerifiedDomain(
   sql: Sql,
   by: { id: string } | { name: string },

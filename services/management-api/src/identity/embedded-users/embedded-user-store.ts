@@ -1,7 +1,7 @@
 /**
  * Returns an SQL expression that converts a row of "user" to an `EmbeddedUserRow`. The expression is null if an outer
  * join found no row, for example because the user was deleted.
- * @param alias name of the joined "user" table. Must never come from a request, because it becomes part of the SQL.
+ * @param alias the alias of the joined "user" table. Must not come from a request, because it becomes part of the SQL.
  */
 export function embeddedUserColumn(alias: string): string {
   return `CASE WHEN ${alias}.id IS NULL THEN NULL ELSE jsonb_build_object(

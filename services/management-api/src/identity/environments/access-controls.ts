@@ -147,8 +147,8 @@ type AccessDeps = Pick<RecordDeps, 'sql' | 'transaction'>;
 
 /**
  * Creates the routes for a project's access rules.
- * @param readable finds the project for GET requests. Also finds a deleted project, in which the caller has no level.
- *   The Terraform provider learns from such a project's rules that no one can access it.
+ * @param readable finds the project for GET requests, even if it is deleted. The caller has no level in a deleted
+ *   project. From its rules, the Terraform provider learns that no one can access it.
  */
 export function projectAccessRoutes(
   deps: AccessDeps,

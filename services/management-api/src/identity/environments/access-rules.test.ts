@@ -98,7 +98,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect([await levelOfMember(), await listed()]).toEqual([member, [fixture.tenant.projectId]]);
   });
 
-  test('`none` does not apply to administrators, or to any user if the plan has no project permissions', async () => {
+  test('`none` has no effect on administrators, or on any user if the plan does not include project permissions', async () => {
     const [membership] = await api.database.sql.query<{ id: string }>(
       'SELECT m.id FROM membership m WHERE m.organization_id = $1 AND m.level = 8',
       [fixture.tenant.organizationId],

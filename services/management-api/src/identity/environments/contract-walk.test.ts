@@ -95,15 +95,18 @@ describe('fields of project responses', () => {
   test.each([
     ['with nothing', {}],
     ['with everything', withoutDashboard(filledProject)],
-  ])('row 17 and row 18: a project created %s, and a project that is read, have all fields', async (_what, sent) => {
-    const created = await send('POST', list(), sent);
-    expect(created.status).toBe(201);
-    expect(problems(projectFull, created.body)).toEqual([]);
-    if (Object.keys(sent).length > 0) expect(created.body).toMatchObject(stored(sent));
-    const read = await send('GET', `${list()}${created.body.id}/`);
-    expect(problems(projectFull, read.body)).toEqual([]);
-    expect({ ...read.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
-  });
+  ])(
+    'row 17 and row 18: a project created %s has all fields in the response to its creation and when it is read',
+    async (_what, sent) => {
+      const created = await send('POST', list(), sent);
+      expect(created.status).toBe(201);
+      expect(problems(projectFull, created.body)).toEqual([]);
+      if (Object.keys(sent).length > 0) expect(created.body).toMatchObject(stored(sent));
+      const read = await send('GET', `${list()}${created.body.id}/`);
+      expect(problems(projectFull, read.body)).toEqual([]);
+      expect({ ...read.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
+    },
+  );
 
   test('row 16: lists projects with all summary fields', async () => {
     const { body } = await send('GET', list());
@@ -141,7 +144,7 @@ describe('fields of environment responses', () => {
     ['with nothing', {}],
     ['with everything', withoutDashboard(filledEnvironment)],
   ])(
-    'row 24: a created environment %s has all fields, rows 25 to 28: also when it is read or changed, and its access controls',
+    'row 24 to row 28: an environment created %s has all fields in every response, including access controls',
     async (_what, sent) => {
       const created = await send('POST', list(), sent);
       expect(created.status).toBe(201);

@@ -25,7 +25,7 @@ test('returns 403 for a new environment in a demo project', async () => {
   expect(await send('POST', environmentsOf(demo.id), { is_demo: true })).toMatchObject({ status: 403 });
 });
 
-test("projects that become demo data in turn still count toward the plan's limit", async () => {
+test("marking one project after another as demo data does not bypass the plan's project limit", async () => {
   let real = tenant.projectId;
   const statuses: number[] = [];
   for (let round = 0; round < 3; round += 1) {

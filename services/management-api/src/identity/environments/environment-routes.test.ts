@@ -434,12 +434,12 @@ test('project-017, project-018: returns 404 for a project that does not exist', 
     api.send('POST', `/api/projects/${id}/environments/`, { key, body: {} });
   expect(await send(2_000_000_000, fixture.keys.A)).toMatchObject(NF('Project not found.'));
   expect(await send('abc', fixture.keys.A)).toMatchObject(NF('Project not found.'));
-  // project-018: PostHog returns "Organization not found." after the user has left, which reveals that the project
+  // project-018: for a user who has left, PostHog returns "Organization not found.", which reveals that the project
   // exists.
   expect(await send(fixture.tenant.projectId, fixture.keys.stranger)).toMatchObject(NF('Project not found.'));
 });
 
-test('project-019, project-020: creates a project in the organization of the path', async () => {
+test('project-019, project-020: creates a project in the organization that the path contains', async () => {
   const path = `/api/organizations/${fixture.tenant.organizationId}/projects/`;
   const { status, body } = await api.send('POST', path, { key: fixture.keys.A, body: { name: 'x' } });
   expect([status, body.organization]).toEqual([201, fixture.tenant.organizationId]);

@@ -13,7 +13,7 @@ const paths = () => [`/api/environments/${tenant.environmentId}`, `/api/projects
 const patch = (path: string, days: unknown) =>
   api.send('PATCH', `${path}/event_retention/`, { key: tenant.personalApiKey, body: { event_retention_days: days } });
 
-test('sets and clears the retention period through both paths, and records the change', async () => {
+test('sets and clears the retention period under both the project and environment paths, and records the change', async () => {
   for (const path of paths()) {
     expect(await patch(path, 30)).toMatchObject({ status: 200, body: { event_retention_days: 30 } });
     for (const other of paths()) {

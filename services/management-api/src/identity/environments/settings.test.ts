@@ -313,7 +313,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect((await patch({ [replay]: null })).body[replay]).toBeNull();
   });
 
-  test('merges survey settings', async () => {
+  test('merges changed survey settings with the stored ones one level deep, and clears them with null', async () => {
     await patch({ survey_config: { a: 1, b: { c: 1 } } });
     expect((await patch({ survey_config: { b: { d: 2 } } })).body.survey_config).toEqual({ a: 1, b: { d: 2 } });
     expect((await patch({ survey_config: null })).body.survey_config).toBeNull();

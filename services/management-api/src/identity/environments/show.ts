@@ -23,7 +23,7 @@ export interface AddressedRecord {
 export type ShowRecord = (record: AddressedRecord) => Promise<Record<string, unknown>>;
 
 /**
- * Returns an environment as the caller can see it.
+ * Reads an environment and converts it to the API response for this caller.
  * @throws AppError `not_found` if the environment has just been deleted
  */
 export async function showRecord(

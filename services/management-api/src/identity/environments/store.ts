@@ -81,7 +81,7 @@ export interface EnvironmentSummaryRow
 
 /**
  * Returns one page of the environments that the caller can access, sorted by ID, and the total count.
- * @param projectId limits the list to one project. `only` limits it to some environments.
+ * @param projectId the project to which the list is limited. `only` limits the list to some environments.
  */
 export async function listEnvironments(
   sql: Sql,
@@ -106,9 +106,9 @@ export async function listEnvironments(
 
 /**
  * Finds a project in the caller's organizations, with the IDs of its environments.
- * @param id ID of the project. Null finds the current project: the one with the preferred environment or, if no
+ * @param id the project's ID. Null finds the current project: the one with the preferred environment or, if no
  *   environment is preferred, the first project of these organizations
- * @param only limits the search to projects that have one of these environments
+ * @param only if not null, the project must have one of these environments
  */
 export async function findProjectOfCaller(
   sql: Sql,
@@ -157,7 +157,7 @@ interface AccessRuleRow
   extends Columns<'access_rule', 'resource' | 'resource_id' | 'level' | 'created_at' | 'updated_at'> {
   organization_member: string | null;
   role: string | null;
-  /** User UUID. Null if the creator was deleted. */
+  /** UUID of the user who created the rule. Null if that user was deleted. */
   created_by: string | null;
 }
 

@@ -98,7 +98,7 @@ it('keeps the secret out of query strings, which access logs would store', async
   expect((await api.get(`/api/signup/${id}/?token=${token}`)).status).toBe(405);
 });
 
-test('checks the secret before it locks or writes anything', async () => {
+test("checks an invite's secret before locking or writing any record", async () => {
   const { id } = await invite();
   await api.database.transaction(async (tx) => {
     await tx.query('SELECT 1 FROM organization WHERE id = $1 FOR NO KEY UPDATE', [acme.organizationId]);
@@ -144,7 +144,7 @@ describe('the first API key of a user who was invited with a limited key', () =>
     expect((await api.get('/api/projects/', body.personal_api_key)).status).toBe(403);
   });
 
-  test('the new key is limited to the same organizations, and cannot create another one', async () => {
+  test('the new key is limited to the same organizations, and cannot create another organization', async () => {
     const { body } = await joinedBy({ scopedOrganizations: [acme.organizationId] }, 8);
     expect(await powersOf(body.personal_api_key)).toEqual([['*'], [acme.organizationId], [], null]);
     const own = await api.send('POST', '/api/organizations/', { key: body.personal_api_key, body: { name: 'Own' } });
@@ -190,7 +190,7 @@ test('gives a new user an account, a membership and a key, and accepts the invit
   expect(await prisma.organization_invite.count({ where: { id } })).toBe(0);
 });
 
-test('lets one of several concurrent sign-ups with the same invite succeed', async () => {
+test('only one of several concurrent sign-ups with the same invite succeeds', async () => {
   const { id, token } = await invite();
   const responses = await Promise.all([1, 2, 3].map(() => signUp(id, { token })));
   expect(responses.map(({ status }) => status).sort()).toEqual([201, 404, 404]);
@@ -217,7 +217,7 @@ test('returns 404 for an invite for another user', async () => {
   expect((await api.send('POST', `/api/invites/${id}/accept/`, {})).status).toBe(401);
 });
 
-test('returns 403 to a key that is limited to other organizations', async () => {
+test('returns 403 if the key that accepts an invite is limited to other organizations', async () => {
   const { id, email } = await invite();
   const { user } = await account(email);
   const second = await createPersonalApiKey(api.database.sql, {
@@ -245,7 +245,7 @@ test('shows that an invite has expired, and does not accept it', async () => {
   expect(await accept(id, key)).toMatchObject(expected);
 });
 
-test('returns 400 to a user who has become a member in another way', async () => {
+test('returns 400 if the user has already become a member without the invite', async () => {
   const { id, email } = await invite();
   const { key, user } = await account(email);
   await api.database.prisma.membership.create({
@@ -257,7 +257,7 @@ test('returns 400 to a user who has become a member in another way', async () =>
 });
 
 describe('console-033: an invite secret that is shown to the inviter', () => {
-  /** Invites a user with a session. @returns the emailed secret and the secret in the response */
+  /** Creates an invite through a session. @returns the emailed secret and the secret in the response */
   async function inviteShown(body: Record<string, unknown> = {}) {
     const key = await signInAs(api, acme.W.userId);
     const path = `/api/organizations/${acme.organizationId}/invites/`;
@@ -348,7 +348,7 @@ describe('console-033: an invite secret that is shown to the inviter', () => {
     expect((await api.get('/api/users/@me/', session)).body.is_email_verified).toBe(true);
   });
 
-  test('deletes the other keys of an account without organizations, but not the key that accepts the invite', async () => {
+  test("accepting an invite with the shown secret deletes the user's other keys if the user has no organization", async () => {
     const { id, email, shown } = await inviteShown();
     const { user, key } = await account(email, { isEmailVerified: false });
     const spare = await createPersonalApiKey(api.database.sql, {

@@ -150,7 +150,7 @@ test('invite-005: sends no email if the request turns emails off', async () => {
   expect(mailsTo(email)).toEqual([]);
 });
 
-test("quotes the inviter's message in the email, and turns no line of it into a header", async () => {
+test("quotes the inviter's message in the email, and does not turn any line of the message into a mail header", async () => {
   const email = newEmail();
   await invite({
     target_email: email,
@@ -541,7 +541,7 @@ describe('the level of an invite', () => {
   });
 });
 
-test('invite-030 to invite-032: ignores `members_can_invite` in an invite, which later PostHog versions use', async () => {
+test('invite-030 to invite-032: ignores the field `members_can_invite`, which later PostHog versions accept in invites', async () => {
   expect((await invite({ target_email: newEmail(), members_can_invite: false }, acme.M)).status).toBe(201);
 });
 
@@ -587,7 +587,7 @@ test.each([
 describe('invites whose email cannot be sent', () => {
   afterEach(() => proxy.pass());
 
-  test('records the attempt and the error when the mail server rejects the mailbox', async () => {
+  test('records the attempt to send the email, and the error, when the mail server rejects the mailbox', async () => {
     const email = newEmail();
     mailServer.refuse(email);
     const failed = { target_email: email, emailing_attempt_made: true, mail_error: '550' };
@@ -603,7 +603,7 @@ describe('invites whose email cannot be sent', () => {
     });
   });
 
-  test('does not wait for an unresponsive mail server, and records the attempt later', async () => {
+  test('does not wait for an unresponsive mail server, and records the attempt to send the email later', async () => {
     proxy.cut();
     proxy.blackHole();
     const email = newEmail();

@@ -253,8 +253,8 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
           organization_name: organization.name,
           expires_at: formatDateTime(getInviteExpiry(invite)),
           is_expired: isInviteExpired(invite, new Date()),
-          // Any member can invite any email address, and then sees a secret. That secret must not reveal which
-          // addresses have accounts.
+          // Any member can invite any email address, and the response contains a secret. A request with that secret
+          // must not reveal whether the address has an account.
           has_account: secretKind === 'mailed' ? await hasAccount(sql, invite.email_key) : null,
         };
       },

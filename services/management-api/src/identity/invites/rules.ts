@@ -113,7 +113,7 @@ export function parseInvites(body: unknown): InviteBody[] {
 
 /**
  * Adds the index of a list element to the field name of a validation error. Returns other errors unchanged.
- * @param otherwise the field to name if the error does not name a field
+ * @param otherwise a default field name, for errors that do not name a field
  */
 function ofElement(index: number, error: unknown, otherwise?: string): unknown {
   if (!isAppError(error, 'invalid')) return error;

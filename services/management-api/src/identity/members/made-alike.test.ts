@@ -93,7 +93,7 @@ async function changed(
   return { ...state, records: state.history.map(({ scope, activity }) => `${scope} ${activity}`) };
 }
 
-test('lowering a level through the API or the command line withdraws the same invites to higher levels', async () => {
+test("lowering a member's level through the API or the command line withdraws the same invites for higher levels", async () => {
   const { invites, records } = await changed(
     ({ path, other, W }) => api.send('PATCH', `${path}/members/${other.uuid}/`, { key: W.key, body: { level: 1 } }),
     (tx, { organizationId, other: { userId } }) => setMemberLevel(tx, { organizationId, userId, level: 1, actor }),

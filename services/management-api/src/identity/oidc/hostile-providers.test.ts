@@ -13,8 +13,8 @@ import { createOidcSignIn, type OidcSignIn } from './oidc-sign-in.ts';
 import type { OidcOutcome, OidcProvider, OidcSecrets } from './outcome.ts';
 
 /**
- * Expected end of the error message for each type of misbehaving server. The clients in these tests read the response
- * body.
+ * Expected end of the error message for each type of misbehaving server. In these tests, the client reads the response
+ * body, so it notices problems in the body too.
  */
 const details: Record<string, RegExp> = {
   invalid: /did not send a valid HTTP response \((EBADSTATUS|HPE_\w+)\)\.$/,

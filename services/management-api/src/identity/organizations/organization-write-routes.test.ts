@@ -254,7 +254,7 @@ test('organization-013: shows members only the projects that they can access', a
 });
 
 describe('organization settings that limit members', () => {
-  test('stores, returns and records the settings that limit members', async () => {
+  test('stores and returns the settings that limit members, and records changes of them in the activity log', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     const settings = {

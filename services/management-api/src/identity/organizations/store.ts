@@ -31,8 +31,8 @@ export interface OrganizationRow
 /**
  * Returns one page of these organizations in the order of their creation, with the projects and environments that this
  * user can see.
- * @param only limits the environments to these, and the projects to those with one of these environments. Null means no
- *   limit.
+ * @param only if not null, environments outside this list are omitted, and so are projects without a listed
+ *   environment
  * @param isCut whether the page ends when its size in bytes reaches a limit. False for organizations embedded in other
  *   responses, which have no next page.
  */

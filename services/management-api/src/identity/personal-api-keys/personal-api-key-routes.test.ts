@@ -124,7 +124,7 @@ test('accepts a scope that no route requires and that grants no access', async (
   expect(await works(body.value)).toBe(403);
 });
 
-test('key-032, key-033: a changed or revoked key takes effect with the next request', async () => {
+test('key-032, key-033: changing or revoking a key takes effect with the next request', async () => {
   const { body } = await create({ label: 'CI', scopes: ['user:read'] });
   const at = `${path}${body.id}/`;
   const changed = { label: 'CD', scopes: ['project:read'], expires_at: '2999-01-01T00:00:00Z' };
@@ -171,7 +171,7 @@ test("key-034, key-035: returns the caller's own keys as a plain array, without 
   );
 });
 
-test("returns the request's API key for `@current`", async () => {
+test('returns the key that authenticates the request for `@current`', async () => {
   const { id, value } = await ownKey({ scopes: ['user:read'] });
   expect((await api.get(`${path}@current/`, value)).body).toMatchObject({ id, scopes: ['user:read'], value: null });
 });

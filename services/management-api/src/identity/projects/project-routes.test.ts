@@ -59,7 +59,7 @@ test("lists exactly the projects of the caller's organizations, sorted by ID", a
 });
 
 test.each<MembershipLevel>([1, 8, 15])(
-  'pages include the projects of all organizations, with level %i in the second organization',
+  "pages include the projects of all the caller's organizations if the caller has level %i in the second one",
   async (level) => {
     const second = await createTestOrganization(api.database, { name: 'Second' });
     await addMember(api.database.sql, { organizationId: second.id, userId: tenant.userId, level });
@@ -126,7 +126,7 @@ describe('pages of projects', () => {
     }
   });
 
-  test('runs the same number of SQL statements at any length', async () => {
+  test('runs the same number of SQL statements for a page of any length', async () => {
     const cost = (query: string) => api.statementsOf(() => api.get(`/api/projects/${query}`, paged.personalApiKey));
     expect(await cost('?limit=1')).toBe(await cost('?limit=5'));
     expect(await cost('')).toBeLessThanOrEqual(3);

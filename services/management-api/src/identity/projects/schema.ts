@@ -33,7 +33,7 @@ export const project = Type.Object<Record<string, TSchema>>(
   { title: 'Project' },
 );
 
-/** Fields that a request can set. The settings are the same as for an environment. */
+/** Fields of a project that a request can set. The settings are the same as for an environment. */
 export const projectChanges = Type.Object(
   {
     name: Type.Optional(nameOf('project')),

@@ -123,7 +123,7 @@ export async function listProjects(
   return splitCount(await sql.query<Counted<ProjectSummaryRow>>(statement(limits), values));
 }
 
-/** Returns the caller's level in each environment of a project. The level is null for environments without access. */
+/** Returns the caller's level in each environment of a project, or null where the caller has no access. */
 export async function levelsInProject(
   tx: Transaction,
   { userId, projectId }: { userId: number; projectId: number },

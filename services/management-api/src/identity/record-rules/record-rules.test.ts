@@ -287,7 +287,7 @@ test('a rule that makes a member a project administrator grants access to all re
   expect(await listed('dashboard')).toHaveLength(2);
 });
 
-test('other routes do not bypass access rules', async () => {
+test('a restricted record cannot be read or deleted through routes of other records or through lists', async () => {
   const [insight, flag, cohort] = [await make('insight'), await make('feature_flag', 'closed'), await make('cohort')];
   const dashboard = await make('dashboard');
   const asAdministrator = { key: acme.A.key };

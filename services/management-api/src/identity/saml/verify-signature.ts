@@ -30,8 +30,8 @@ export type SignatureCheck =
 /**
  * Verifies a signature against a provider's certificates.
  * @param xml the complete XML document
- * @param signature child of the element that it signs. No other element can have the same `ID`.
- * @param certificates certificates in PEM format
+ * @param signature a child of the element that it signs. No other element can have the same `ID` as its parent.
+ * @param certificates the provider's certificates in PEM format
  */
 export function verifySignature(xml: string, signature: Element, certificates: readonly string[]): SignatureCheck {
   const form = formOf(signature);

@@ -25,7 +25,7 @@ export interface AccountMailing {
   drain(): Promise<void>;
 }
 
-/** Subjects and bodies of notices about changes, which someone other than the user may have made. */
+/** Subjects and bodies of notices about account changes. They warn the user in case another person made the change. */
 const notices = {
   password_changed: ['Your password was changed', 'Your account password was changed.'],
   second_factor_on: [
@@ -134,8 +134,8 @@ interface AccountMailingDeps extends Pick<Database, 'sql' | 'transaction'> {
   /** If absent, Millrace sends no emails. */
   mailer?: Mailer | undefined;
   /**
-   * Base URL of the links in emails, which never comes from a request. If absent, Millrace sends no emails, because
-   * they would be useless without a link.
+   * Base URL of the links in emails. Comes from the configuration, and never from a request. If absent, Millrace sends
+   * no emails, because they would be useless without a link.
    */
   publicUrl?: string | undefined;
 }

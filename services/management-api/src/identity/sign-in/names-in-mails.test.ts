@@ -165,7 +165,7 @@ it("omits users' names from emails to an address that anyone could have entered"
   expect(mails.join()).not.toContain('Mallory');
 });
 
-it('names the inviter only by a verified email address', async () => {
+it('an invite email names the inviter only by a verified email address', async () => {
   const { target_email } = await invite();
   await api.database.sql.query('UPDATE "user" SET is_email_verified = true WHERE id = $1', [tenant.userId]);
   await invite();

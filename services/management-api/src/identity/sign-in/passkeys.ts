@@ -207,8 +207,8 @@ export async function checkPasskey(
 }
 
 /**
- * Checks the response to a challenge from `POST /api/webauthn/login/begin`. Any passkey can sign this challenge, but
- * only once.
+ * Checks the response to a challenge from `POST /api/webauthn/login/begin`. Any passkey can sign such a challenge, and
+ * each challenge can be used only once.
  * @throws AppError like `checkPasskey`, or `invalid` with code `2fa_no_challenge`
  */
 export async function checkDiscoverablePasskey(

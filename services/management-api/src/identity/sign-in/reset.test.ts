@@ -62,7 +62,7 @@ const look = (token: string, uuid = user.uuid) => api.send('POST', `/api/reset/$
 const reset = (token: string, uuid = user.uuid) => post(`/api/reset/${uuid}/`, { token, password });
 
 describe('resetting a forgotten password', () => {
-  test('signin-031: returns the same response for every account, and sends an email only to known active ones', async () => {
+  test('signin-031: returns the same response for every email address, and sends an email only to active accounts', async () => {
     const shutOut = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
     await setUserActive(api.database.sql, shutOut.id, false);
     const unknown = `${randomUUID()}@example.com`;

@@ -141,7 +141,7 @@ export async function findKnownDevice(sql: Sql, request: ApiRequest, account: st
 
 /**
  * Starts a session that replaces the browser's previous session, and stores the browser as a known device.
- * @param remember whether this browser can skip the second factor in future sign-ins
+ * @param remember true if this browser can skip the second factor in future sign-ins
  */
 export async function startSession(
   { installed, accountMailing }: Pick<SignInDeps, 'installed' | 'accountMailing'>,

@@ -124,7 +124,7 @@ test('emails the user about a sign-in from an unknown browser, except for the fi
 });
 
 describe('an authenticator app', () => {
-  test('signin-016, signin-023: a password only starts a sign-in, which does not give access', async () => {
+  test('signin-016, signin-023: the password only starts a sign-in, which gives no access until a code is entered', async () => {
     const other = cookieOf(await login(), 'session');
     const { secret } = await connectApp();
     expect((await own('GET', '/api/users/@me/', undefined, other)).status).toBe(401);
@@ -327,7 +327,7 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  it('signin-021: remembers a browser for 30 days after a sign-in, and skips its second factor for 30 days after use', async () => {
+  it('signin-021: remembers a browser for 30 days after a sign-in, but skips the second factor for only 30 days in total', async () => {
     const device = await remember();
     const { sql } = api.database;
     await sql.query(
@@ -342,7 +342,7 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  test('signin-021: a remembered browser requires the second factor again after it was turned off and on', async () => {
+  test('signin-021: turning the second factor off and on makes a remembered browser require it again', async () => {
     const device = await remember();
     const key = cookieOf(await login(device), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/', undefined, key)).status).toBe(200);
@@ -436,7 +436,7 @@ describe('passkeys', () => {
   test.each([
     ['signin-026: a passkey of another page', { origin: 'https://evil.example' }],
     ['signin-026: a passkey for another installation', { rpId: 'evil.example' }],
-  ])('%s: is rejected at registration and sign-in', async (_case, odd) => {
+  ])('%s: registration and sign-in return 400', async (_case, odd) => {
     expect((await register(odd)).response).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
     const { passkey, handle } = await register();
     expect(await enter(passkey, { userHandle: handle, ...odd })).toMatchObject({

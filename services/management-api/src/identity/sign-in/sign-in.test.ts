@@ -108,7 +108,7 @@ describe('signing in with a password', () => {
     expect(await login(body)).toMatchObject({ status: 400, body: { code: 'required', attr } });
   });
 
-  test('signin-006: treats a password in NFC and NFD as equal, and includes spaces around it', async () => {
+  test('signin-006: treats a password in NFC and NFD as equal, and does not trim spaces around it', async () => {
     await setPassword(' Gr\u00fc\u00dfe aus K\u00f6ln ');
     expect((await login({ email, password: ' Gr\u00fc\u00dfe aus K\u00f6ln '.normalize('NFD') })).status).toBe(200);
     expect(await login({ email, password: 'Gr\u00fc\u00dfe aus K\u00f6ln' })).toMatchObject(wrong);
@@ -128,7 +128,7 @@ describe('signing in with a password', () => {
     expect((await login()).status).toBe(200);
   });
 
-  test('signin-010: returns the same sign-in methods for an email address without an account', async () => {
+  test('signin-010: returns the same sign-in methods whether or not an email address has an account', async () => {
     const known = await post('/api/login/precheck/', { email });
     const unknown = await post('/api/login/precheck/', { email: 'nobody@example.com' });
     expect(known).toMatchObject({
@@ -215,7 +215,7 @@ describe('a browser session', () => {
     },
   );
 
-  test('signin-013: a session is ignored if the request contains a key, whose scopes apply', async () => {
+  test("signin-013: if a request contains a key and a session, ignores the session and applies the key's scopes", async () => {
     const cookie = await signedIn();
     const send = (authorization: string) => api.send('GET', '/api/users/@me/', { headers: { cookie, authorization } });
     expect((await send(`Bearer ${tenant.personalApiKey}`)).body.sensitive_session_expires_at).toBeNull();
@@ -260,7 +260,7 @@ describe('a browser session', () => {
     expect((await create(renewed)).status).toBe(201);
   });
 
-  test('signin-041: requires no confirmation for other actions, and none for keys', async () => {
+  test('signin-041: requires no confirmation for actions that are not sensitive, or for requests with a key', async () => {
     const key = await signedIn();
     await shift('signed_in_at', '3 hours');
     const patch = (as: string, body: object) => api.send('PATCH', '/api/users/@me/', { key: as, body });
@@ -556,7 +556,7 @@ describe('limits on failed sign-ins', () => {
     }
   });
 
-  test("signin-005: exempts the owner's known device until the password changes, but no device of another user", async () => {
+  test("signin-005: does not limit the owner's known device until the password changes, but limits other users' devices", async () => {
     const device = (response: TestResponse) =>
       /millrace_device=[\w-]{43}/.exec(response.headers.get('set-cookie') ?? '')?.[0] ?? '';
     const signInWith = (client: string, cookie: string) =>

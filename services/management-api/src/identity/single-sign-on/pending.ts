@@ -40,7 +40,7 @@ const shared = {
     Type.Object({ for: Type.Literal('reauthentication'), sessionId: Type.String(), userId: Type.Integer() }),
     Type.Object({ for: Type.Literal('test') }),
   ]),
-  /** The path within this installation to which the browser is redirected after the sign-in. */
+  /** The path to redirect the browser to after sign-in. It is always within this installation. */
   next: Type.String(),
   /**
    * SHA-256 hash of the secret in the browser's cookie. Null if the provider started the sign-in with an unsolicited

@@ -12,7 +12,7 @@ import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 let api: TestApi;
 /** One test server that the installation uses both as its GitLab and as its OpenID provider. */
 let gitlab: OpenIdProvider;
-/** The OpenID provider of the domain home.example at first. `replacement` replaces it. */
+/** The first OpenID provider of the domain home.example. In some tests, `replacement` takes its place. */
 let own: OpenIdProvider;
 let replacement: OpenIdProvider;
 let home: TestTenant;
@@ -403,7 +403,7 @@ describe('a provider replaced by one with another issuer', () => {
 });
 
 describe("a domain's own provider", () => {
-  test("sso-389: enforcement waits until an administrator signs in through it (not the installation's provider)", async () => {
+  test("sso-389: enforcement begins when an administrator signs in through this provider, not the installation's", async () => {
     await configureOwn(own);
     await sql(`UPDATE organization_domain SET sso_enforcement = 'oidc' WHERE id = $1`, [homeDomainId]);
     const state = async () =>
@@ -419,7 +419,7 @@ describe("a domain's own provider", () => {
     expect(await state()).toBe('active');
   });
 
-  test('sso-390: a test fails if the provider has not verified the email address', async () => {
+  test('sso-390: testing the provider fails if the provider has not verified the email address', async () => {
     await configureOwn(own);
     const key = await signInAs(api, home.userId);
     own.person = { subject: 'u1', claims: unverified('ada@home.example') };

@@ -32,8 +32,8 @@ import {
 
 /**
  * Checks a SAML provider's response, which the provider's page posts. The browser sends this request without Millrace's
- * cookies. The result is therefore stored as a ticket, and a redirect returns the ticket together with the cookies
- * (`finishSaml`).
+ * cookies. The result is therefore stored as a ticket, and the browser is redirected to a URL with the ticket. That
+ * request contains the cookies (`finishSaml`).
  */
 export async function receiveSaml(
   deps: SingleSignOnDeps,

@@ -476,7 +476,7 @@ describe("a domain's own OpenID provider", () => {
       oidc_client_id: id,
     });
   });
-  // The provider caches a client's redirect URLs at its first request, so each test starts its own provider.
+  // The provider caches a client's redirect URLs at the client's first request, so each test has its own provider.
   let own: OpenIdProvider;
   beforeEach(async () => {
     own = await startOpenIdProvider(() => [`${api.url}/complete/oidc/${domainId}/`]);
@@ -523,7 +523,7 @@ describe("a domain's own OpenID provider", () => {
     },
   );
 
-  test('a test shows the reported identity, and does not change anything', async () => {
+  test('testing the provider shows the reported identity, and does not change anything', async () => {
     const browser = newBrowser();
     await browser.step(`${api.url}/login/gitlab/`);
     const session = await signInAs(api, tenant.userId);
@@ -799,7 +799,7 @@ describe("a domain's own SAML provider", () => {
 });
 
 describe('an enforced provider', () => {
-  test('sso-105: enforcement begins after an administrator has signed in through it, and administrators are notified', async () => {
+  test('sso-105: enforcement begins when an administrator signs in through the provider, and administrators are notified', async () => {
     await setPassword(tenant.userId);
     expect((await change({ sso_enforcement: 'saml' })()).body.sso_enforcement).toBe('saml');
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
@@ -944,7 +944,7 @@ describe('an enforced provider', () => {
     expect(await sql('SELECT FROM organization_invite WHERE id = $1', [id])).toEqual([]);
   });
 
-  test('sso-164: ignores an expired invite', async () => {
+  test('sso-164: a sign-in through the enforced provider ignores an expired invite', async () => {
     await api.send('POST', `/api/organizations/${tenant.organizationId}/invites/`, {
       key: await signInAs(api, tenant.userId),
       body: { target_email: `ada@${domain}`, level: 15 },

@@ -255,7 +255,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
   ];
 }
 
-/** Returns the caller with the current environment that the next request would read. */
+/** Returns the caller with the current environment from the database, because the request may have changed it. */
 async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller> {
   const { organizationId, environmentId } = await findCurrentEnvironment(sql, caller.userId);
   const isCurrent = (membership: Membership) => membership.organizationId === organizationId;

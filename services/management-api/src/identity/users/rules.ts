@@ -117,7 +117,7 @@ async function changeCurrentEnvironment(
     return;
   }
   const found = isRowId(team) ? await findEnvironment(tx, caller.userId, team) : undefined;
-  // A private environment without access gets the same error as a missing environment.
+  // A private environment that the caller cannot access gets the same error as a missing environment.
   if (!found || found.level === null || !own.includes(found.organizationId))
     throw unknown('set_current_team', String(team));
   if (organizationId !== undefined && found.organizationId !== organizationId) {
@@ -130,8 +130,8 @@ async function changeCurrentEnvironment(
 }
 
 /**
- * Maximum length in characters. Each record contains its creator's configuration, so a page can repeat it a thousand
- * times.
+ * Maximum length of `hedgehog_config` in characters. Each record contains its creator's configuration, so a page can
+ * repeat it a thousand times.
  */
 const maxConfigLength = 2000;
 

@@ -74,7 +74,7 @@ test('user-008: returns 400 for a current environment in another organization', 
   );
 });
 
-test('user-009: returns 400 for a current organization or environment without access', async () => {
+test('user-009: returns 400 for a current organization or environment that the user cannot access', async () => {
   const missing = (attr: string, id: string | number) =>
     VE('does_not_exist', attr, `Object with id=${id} does not exist.`);
   for (const id of [acme.off.organizationId, randomUUID(), 'x']) {
@@ -152,7 +152,7 @@ test.each([
   expect(await patch(body)).toMatchObject(expected);
 });
 
-test('selects another current organization when the user leaves the current one', async () => {
+test('changes the current organization to another one when the user leaves it', async () => {
   await patch({ set_current_organization: second.organizationId });
   await api.send('DELETE', `/api/organizations/${second.organizationId}/members/@me/`, { key: acme.A.key });
   expect((await me()).body).toMatchObject({ organization: { id: acme.organizationId }, team: { id: acme.projectId } });
