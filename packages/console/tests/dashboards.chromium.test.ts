@@ -48,7 +48,8 @@ it('creates a dashboard, adds and reorders tiles by keyboard, filters the dashbo
   await page.getByRole('button', { name: 'Create dashboard' }).click();
   await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
   await page.getByRole('heading', { name: 'This dashboard is empty' }).waitFor();
-  // The page has two buttons with this name: in the middle of the empty page, and next to the filters.
+  // The page has two buttons with this name: the first in the middle of the empty page, and the last next to the
+  // filters.
   await page.getByRole('button', { name: 'Add insight' }).last().click();
   await page.keyboard.type('first');
   await eventually(async () => expect(await page.getByRole('checkbox').count()).toBe(1));
@@ -291,7 +292,7 @@ it('resizes a tile with the keyboard and the mouse, and lists the dashboards tha
   await page.context().close();
 });
 
-it('shows the time of the last refresh, and server errors', async () => {
+it("shows the time of a dashboard's last refresh, and server errors", async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Again' });
   const { id: made } = await insight('Orders');
   await console.api('PATCH', `insights/${made}`, { dashboards: [id] });

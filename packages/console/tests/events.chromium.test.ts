@@ -51,7 +51,7 @@ async function expectAccessible(page: Page) {
   expect(await runAxeInBothThemes(page)).toEqual([]);
 }
 
-it('console-007, console-008, console-038: distinguishes empty, loading, failed, refused, missing and timed out', async () => {
+it('console-007, console-008, console-038: shows different states for empty, loading, failed, refused, missing, timeout', async () => {
   const page = await console.open('events');
   await page.getByRole('heading', { name: 'No events yet' }).waitFor();
   await expectAccessible(page);
@@ -359,7 +359,7 @@ describe('the Events page with data', () => {
     await page.context().close();
   });
 
-  it('ends the list at the current time, counts future events, and shows them on request', async () => {
+  it('ends the event list at the current time, counts future events, and shows them on request', async () => {
     await store({ event: 'from tomorrow', ago: '-16 hours' });
     const page = await console.open('events?after=-1h');
     await row(page, 'many').first().waitFor();

@@ -138,7 +138,7 @@ it.each<[number, string, object]>([
       },
     },
   ],
-])('case %i: suggests the name %s for a new insight and saves it without typing', async (_, name, query) => {
+])('case %i: suggests the name %s for a new insight, and saves the insight under that name', async (_, name, query) => {
   const page = await console.newPage();
   await page.goto(addressOf(query));
   await page.getByRole('button', { name: 'Save', exact: true }).click();

@@ -193,7 +193,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  it('sorts persons by the time when first seen, also after a reload', async () => {
+  it('sorts persons by the time when they were first seen, also after a reload', async () => {
     const page = await console.open('persons?search=curie');
     const rows = page.getByRole('row');
     await rows.nth(2).waitFor();
@@ -211,7 +211,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  it('saves the person in a cohort from the search results', async () => {
+  it('saves the search results, which include the person, as a cohort', async () => {
     const page = await console.open('persons?search=curie');
     await page.getByRole('button', { name: 'Save as cohort' }).click();
     const dialog = page.getByRole('dialog');

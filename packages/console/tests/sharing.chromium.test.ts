@@ -109,7 +109,7 @@ it('shares a dashboard publicly and in an iframe on another site, and stops shar
   expect((await visitor.reload())?.status()).toBe(404);
 });
 
-it('shares an insight with the theme in the link, and explains why sharing is not possible', async () => {
+it('shares an insight with a link that sets the theme, and explains why sharing is not possible', async () => {
   const made = await console.api<{ id: number; short_id: string }>('POST', 'insights', {
     name: 'Weekly orders',
     query: trend({ interval: 'week' }),

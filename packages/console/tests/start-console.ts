@@ -210,8 +210,8 @@ const contrastRules = ['color-contrast', 'link-in-text-block'];
 /**
  * Runs axe on the current page.
  * @returns the violations, each with its elements
- * @param isWhole also checks the navigation, which all pages share, and the size of touch targets
- * @param isOnlyContrast only checks colors
+ * @param isWhole whether to check the navigation, which all pages share, and the size of touch targets too
+ * @param isOnlyContrast whether to check only colors
  */
 export async function runAxe(page: Page, { isWhole = false, isOnlyContrast = false } = {}): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(await readFile(axe, 'utf8'));

@@ -13,7 +13,7 @@ export const everyPage = pages.flatMap(({ path }) =>
 /**
  * Opens a page with the shop's clock, and waits until the page has loaded.
  * @param isOpen whether to simulate a running consumer, for a shop with events
- * @param prepare runs before the page loads
+ * @param prepare a function that runs before the page loads
  */
 export async function visitShop(
   console: RunningConsole,

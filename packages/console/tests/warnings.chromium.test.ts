@@ -103,7 +103,7 @@ describe('the Warnings page', () => {
   });
   afterAll(() => console.query('DELETE FROM ingestion_warning WHERE project_id = $1'));
 
-  it("gives a warning's text most of the list's width, even next to the details", async () => {
+  it("gives a warning's text most of the list's width, even while the details are open", async () => {
     const page = await console.open('warnings', { width: 1440, height: 900 });
     const text = page.getByRole('row').filter({ hasText: 'Message size too large' }).getByRole('cell').first();
     await text.waitFor();

@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** Returns every text on a page, including text for screen readers. Omits code samples and names (`translate`). */
+/** Returns every string on a page, including those for screen readers. Omits code samples and names (`translate`). */
 const textsOfPage = (page: Page) =>
   page.evaluate(() => {
     const texts: string[] = [document.title];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
       const isCode = node.parentElement?.closest('pre, code, kbd, .mono, .key, script, noscript, [translate=no]');
-      // A sentence that contains code counts as one text.
+      // A sentence that contains code counts as one string.
       const around = node.parentElement;
       const isAround = around?.textContent?.includes('⟦') && around.querySelector(':scope > code') !== null;
       const text = isAround ? node.parentElement?.textContent : node.nodeValue;
@@ -33,7 +33,7 @@ const textsOfPage = (page: Page) =>
     return texts;
   });
 
-/** Removes marked strings from a text, and also the output of `Intl` and of the duration formatter. */
+/** Removes marked strings, and also the output of `Intl` and of the duration formatter. */
 function unmarked(text: string): string {
   let rest = text;
   for (let before = ''; before !== rest; ) {
@@ -99,7 +99,7 @@ describe.each([false, true])('pages with data: %s', (isFilled) => {
       const all = [...data];
       const isData = (text: string) => !/\p{L}{2}/u.test(text) || all.some((one) => one.includes(text));
       for (const text of texts) {
-        // Some texts consist of property names and values, such as `path /shelf · results 12`.
+        // Some strings consist of property names and values, such as `path /shelf · results 12`.
         const parts = unmarked(text)
           .replaceAll('"', '')
           .split(/ *[·\n] */);

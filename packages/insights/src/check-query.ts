@@ -57,7 +57,7 @@ async function checkInsight(
 
 /**
  * Validates event filters before they are stored for use in queries.
- * @param path field that contains the filters, for error messages
+ * @param path the field that contains the filters, for error messages
  * @throws AppError `invalid` that names the invalid filter, or the position of an error in its SQL
  */
 export async function checkEventFilters(

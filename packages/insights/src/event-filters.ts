@@ -26,7 +26,7 @@ export async function readEventFilters(
 
 /**
  * Parses the property filters of a list. These filters cannot refer to cohorts.
- * @param of the objects in the list: persons, events with their current person, or events with the person properties
+ * @param of what the list contains: persons, events with their current person, or events with the person properties
  * stored with them
  * @throws AppError `invalid` that names the filter, for example `properties.0.value: …`
  */

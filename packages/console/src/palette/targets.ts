@@ -68,7 +68,7 @@ export function listActions(projectId: number): Found[] {
 
 const iconOf = (page: string): IconName => pages.find(({ path }) => page.startsWith(path))?.icon ?? 'settings';
 
-/** Lists the organization's other projects. @param page path of the page to open in the other project */
+/** Lists the organization's other projects. @param page the path of the page to open in the other project */
 export function listProjects(organization: OrganizationOfMe | null, open: Project, page: string): Found[] {
   const teams = organization?.teams.filter(({ id }) => id !== open.id) ?? [];
   return teams.map((team) => {

@@ -42,7 +42,7 @@ type Values<Parts> = { [Name in keyof Parts]: Parts[Name] extends Part<infer Val
 /**
  * Stores a page's view in the URL. A copied URL therefore opens the same view, and Back and Forward switch between
  * views.
- * @param parts parameters by name; define them once, at module level
+ * @param parts the parameters by name, which must be defined once, at module level
  * @returns `view`, `change`, and the names of unknown URL parameters (for `<AddressHint>`). `change` adds a history
  * entry. With `replace`, it updates the current entry, for example for each typed character.
  */

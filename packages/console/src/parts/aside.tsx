@@ -57,7 +57,7 @@ export function CloseButton({ label = words.close, onClose }: { label?: string; 
 
 /**
  * Moves the focus back to a row when its details close.
- * @param open the row's `data-row` attribute; undefined if the list does not contain the row
+ * @param open identifies the row by its `data-row` attribute; undefined if the list does not contain the row
  */
 export function useFocusReturn(isOpen: boolean, open: string | undefined): void {
   const last = useRef<string>(undefined);

@@ -1,6 +1,6 @@
 /**
  * Axis labels below evenly spaced points of a chart. Each label is centered below its point.
- * @param most maximum number of labels
+ * @param most the maximum number of labels
  */
 export function AxisLabels({ labels, most }: { labels: readonly string[]; most: number }) {
   const step = Math.max(1, Math.ceil(labels.length / most));

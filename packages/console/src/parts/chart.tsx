@@ -10,7 +10,7 @@ export interface Size {
 
 /**
  * Computes a bar for each number. Even the smallest positive number gets a visible bar.
- * @param most maximum of the axis; by default, the largest number
+ * @param most the maximum of the axis; by default, the largest number
  */
 export function computeBars(values: readonly number[], { width, height }: Size, most = Math.max(0, ...values)) {
   const room = width / Math.max(1, values.length);

@@ -52,7 +52,10 @@ export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () 
   );
 }
 
-/** A button that opens `AsApiCall`. @param about describes the request, if a page has several of these buttons */
+/**
+ * A button that opens `AsApiCall`.
+ * @param about a description of the request, if a page has several of these buttons
+ */
 export function AsApiCallButton({ request, look, about }: { request: ApiCall; look?: 'plain'; about?: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

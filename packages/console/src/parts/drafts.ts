@@ -3,14 +3,14 @@ import { useSyncExternalStore } from 'react';
 /** Unsaved edits to records of one type, by project and record ID. */
 interface DraftStore<Draft> {
   use(projectId: number): ReadonlyMap<string, Draft>;
-  /** @param draft null to discard the stored draft */
+  /** @param draft the draft to store, or null to discard the stored draft */
   keep(projectId: number, id: string, draft: Draft | null): void;
 }
 
 /**
  * Creates a store for drafts. Drafts are kept while the user visits other pages. The browser warns the user before
  * closing or reloading a tab with drafts.
- * @param shouldWarn returns whether to warn about a record's draft
+ * @param shouldWarn a function that returns whether to warn about a record's draft
  */
 export function createDrafts<Draft>(shouldWarn: (id: string) => boolean = () => true): DraftStore<Draft> {
   const none: ReadonlyMap<string, Draft> = new Map();

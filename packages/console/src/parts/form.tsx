@@ -18,7 +18,7 @@ export function Field({ problem, required = true, ...input }: FieldProps) {
   return <LabelledInput className="input" {...input} required={required} wrong={own} />;
 }
 
-/** @param wrong error to show instead of the hint */
+/** @param wrong the error to show instead of the hint */
 export function LabelledInput({
   label,
   hint,

@@ -1,7 +1,7 @@
 import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
-/** A button below a list that loads more items. @param label names the items, if the page has several lists */
+/** A button below a list that loads more items. @param label a name for the items, if the page has several lists */
 export function LoadMoreButton({
   query,
   label = words.more,

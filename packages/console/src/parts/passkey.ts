@@ -10,7 +10,7 @@ type Options<Name extends 'startAuthentication' | 'startRegistration'> = Paramet
 
 /**
  * Signs in with a passkey.
- * @param options options from the API
+ * @param options the options that the API returned
  * @throws Error with a message for the user if the user or the browser cancels
  */
 export async function requestPasskey(options: unknown): Promise<object> {

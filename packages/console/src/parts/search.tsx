@@ -3,9 +3,9 @@ import { Icon } from './icon.tsx';
 
 /**
  * A search field that reports its text when the user stops typing.
- * @param shortcut key that moves the focus to the field
- * @param list ID of the suggestion list
- * @param onEnter called with the text when the user presses Enter; returns the field's new text
+ * @param shortcut the key that moves the focus to the field
+ * @param list the ID of the suggestion list
+ * @param onEnter a function that is called with the text when the user presses Enter, and returns the field's new text
  */
 export function Search({
   id,

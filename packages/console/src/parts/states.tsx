@@ -8,7 +8,7 @@ import { Icon, type IconName } from './icon.tsx';
 /**
  * Shows a query's data or one of four states: loading, failed, refused or not found. Each page renders its own empty
  * state (`Empty`), because only the page can explain it.
- * @param what beginning of the error message, such as "Events" or "This flag"
+ * @param what the beginning of the error message, such as "Events" or "This flag"
  */
 export function Loaded<Data>({
   query,

@@ -27,7 +27,7 @@ export const formatMinute = (iso: string, zone: string) => format(iso, zone, min
 /** Formats a time as `24 Nov 2026`. */
 export const formatDay = (iso: string, zone: string) => format(iso, zone, day);
 
-/** Returns an invalid time unchanged. */
+/** Formats a time. Returns an invalid time unchanged. */
 function format(iso: string, zone: string, options: Intl.DateTimeFormatOptions): string {
   const time = new Date(iso);
   return Number.isNaN(time.getTime()) ? iso : formatOf(zone, options).format(time);

@@ -60,7 +60,9 @@ function useMarkers({ days, interval }: Plot, insightQuery: InsightQuery): { mar
   return { markers: inOrder.map(([at, annotations]) => ({ at, annotations })), error: isShown ? error : null };
 }
 
-/** Shows the markers of a chart. A marker shows its annotations on hover and focus, and opens them on press. */
+/**
+ * Shows the markers of a chart. A marker shows its annotations on hover and focus, and opens them when it is clicked.
+ */
 export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: InsightQuery }) {
   const { markers, error } = useMarkers(plot, insightQuery);
   const [shown, setShown] = useState<number | null>(null);

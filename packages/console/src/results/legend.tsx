@@ -29,8 +29,8 @@ export function useLegend(drawn: readonly Drawn[]) {
 }
 
 /**
- * Shows the names and colors of the series. Pressing a name hides the series. Pressing it twice, or together with Alt,
- * hides all other series.
+ * Shows the names and colors of the series. Clicking a name hides the series. Double-clicking it, or clicking it while
+ * holding Alt, hides all other series.
  */
 export function ChartLegend({ drawn, legend }: { drawn: readonly Drawn[]; legend: ReturnType<typeof useLegend> }) {
   return (

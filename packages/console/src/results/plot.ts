@@ -29,7 +29,7 @@ export interface Plot {
   interval: Interval;
   format: NumberFormat;
   ticks: readonly number[];
-  /** Index of the first interval in progress. */
+  /** Index of the first interval that is still in progress. */
   open: number;
   stacks: readonly (readonly Bar[])[];
   x: (at: number) => number;
@@ -54,7 +54,7 @@ export function toDrawnSeries(series: readonly Series[]): Drawn[] {
   }));
 }
 
-/** @param drawn the visible series @param now local time in the project time zone */
+/** @param drawn the visible series @param now the local time in the project time zone */
 export function createPlot(
   drawn: readonly Drawn[],
   { insightQuery, now }: { insightQuery: InsightQuery; now: number },
@@ -95,7 +95,7 @@ function stackOf(drawn: readonly Drawn[], at: number): Bar[] {
   });
 }
 
-/** Returns the index of the interval at a horizontal position. @param share position as a fraction of the width */
+/** Returns the index of the interval at a horizontal position. @param share the position as a fraction of the width */
 export const findIntervalAt = ({ days }: Plot, share: number) =>
   Math.max(0, Math.min(days.length - 1, Math.floor(share * days.length)));
 

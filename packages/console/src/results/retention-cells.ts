@@ -29,7 +29,7 @@ export interface RetentionRow {
 /**
  * Builds the rows of a retention table.
  * @param filter the query's `retentionFilter`
- * @param now local time in the project time zone, as milliseconds since 1970 as if it were UTC
+ * @param now the local time in the project time zone, as milliseconds since 1970 as if it were UTC
  */
 export function buildRetentionRows(
   groups: readonly Fields[],

@@ -63,7 +63,7 @@ export const getSeriesKey = ({ order, label, breakdown_value: value, status }: S
 export const selectCurrent = (series: readonly Series[]) =>
   series.filter(({ compare_label: period }) => period !== 'previous');
 
-/** Returns the CSS class for a series color. @param at index of the series in the current period */
+/** Returns the CSS class for a series color. @param at the index of the series in the current period */
 export function chooseTone(one: Series, at: number): string {
   const color = chooseSeriesColor(at, one);
   return `series-${typeof color === 'number' ? color + 1 : color}`;

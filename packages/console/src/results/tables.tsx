@@ -77,7 +77,7 @@ export function ResultTable({
 
 /**
  * Builds the query for the persons that a number counts.
- * @param day start of the interval; undefined for the entire range
+ * @param day the start of the interval; undefined for the entire range
  */
 export function buildActorsQuery(insightQuery: InsightQuery, one: Series, day?: string): object {
   if (insightQuery.kind === 'FunnelsQuery')

@@ -14,9 +14,9 @@ export interface ChartActions {
   onReset?: (() => void) | undefined;
 }
 
-/** Pointer movement, in pixels, from which a press is a drag. */
+/** Minimum pointer movement, in pixels, that turns a press into a drag. */
 const leastDrag = 6;
-/** Maximum time between two presses that count as a double press, in milliseconds. */
+/** Maximum time between two presses that count as a double-click, in milliseconds. */
 const doublePress = 300;
 
 interface Press {

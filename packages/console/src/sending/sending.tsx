@@ -10,7 +10,7 @@ import './sending.css';
 
 /**
  * Shows code for sending events with several SDKs, including the project's API key and host.
- * @param snippets other code to show instead
+ * @param snippets the code to show; by default, code for sending events
  */
 export function SnippetChoice({ snippets = sendingSnippets }: { snippets?: readonly Snippet[] }) {
   const { api_token: key } = useProject();

@@ -18,7 +18,7 @@ interface Sharing {
 
 /**
  * A dialog for an insight's or dashboard's public link.
- * @param path API path of the insight or dashboard, relative to its project
+ * @param path the API path of the insight or dashboard, relative to its project
  */
 export function ShareDialog({ path, name, onClose }: { path: string; name: string; onClose: () => void }) {
   const { id } = useProject();

@@ -14,7 +14,7 @@ const isoDate = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
  * Returns a result's columns.
- * @param types pairs of column name and ClickHouse type; by default, the type of a column depends on its values
+ * @param types the pairs of column name and ClickHouse type; by default, the type of a column depends on its values
  */
 export function readColumns(names: readonly string[], types: unknown, rows: readonly unknown[]): Column[] {
   const given = Array.isArray(types) ? types : [];

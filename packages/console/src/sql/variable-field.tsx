@@ -9,7 +9,7 @@ import { getVariableValue, setVariableValue, type Variable, type VariableValues 
 import { text } from './words.ts';
 import './sql.css';
 
-/** @param more additional controls next to a variable's name */
+/** @param more the additional controls next to a variable's name */
 export function VariableFields({
   variables,
   set,
@@ -126,7 +126,7 @@ export function ValueField({
 const isDay = (value: unknown) => value === null || (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value));
 
 /**
- * Converts the text in a field to a value. A text that is not a valid number is returned unchanged, so that the API
+ * Converts the text in a field to a value. Text that is not a valid number is returned unchanged, so that the API
  * explains the error.
  */
 function valueOfText(type: Variable['type'], typed: string): unknown {

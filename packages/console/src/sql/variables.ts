@@ -59,7 +59,10 @@ export function getVariableValue({ code_name: name, default_value: usual }: Vari
   return value === null ? { value: usual ?? null, isSet: false } : { value, isSet: true };
 }
 
-/** Sets a variable's value. @param value undefined to remove the value, so that the default value applies */
+/**
+ * Sets a variable's value.
+ * @param value the new value, or undefined to remove the value, so that the default value applies
+ */
 export function setVariableValue(set: unknown, { id, code_name }: Variable, value: unknown): VariableValues {
   const own = { variableId: id, code_name, ...(value === null ? { isNull: true } : { value }) };
   const { [id]: chosen, ...others } = mergeVariableValues(set, { [id]: own });

@@ -176,9 +176,9 @@ export function buildBreakdownColumns(dialect: Dialect, breakdowns: readonly Bre
     );
   return {
     names,
-    /** `, <value> AS b0, …` */
+    /** SQL such as `, <value> AS b0, …`. */
     columns: listed(breakdowns.map((one, at) => sql`${dialect.label(one)} AS ${sql.numbered('b', at)}`)),
-    /** `, b0, b1` */
+    /** SQL such as `, b0, b1`. */
     list: listed(names),
   };
 }

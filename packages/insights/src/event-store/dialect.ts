@@ -42,7 +42,8 @@ export interface Dialect {
   text(property: Property): Fragment;
   /**
    * A property as a number. The stored value may be a numeric string. Null if the value is not numeric.
-   * @param use whether the query measures the property of all its events, instead of filtering by it
+   * @param use how the query uses the property: `isMeasured` if it measures the property of all its events, instead of
+   * filtering by it
    */
   number(property: Property, use?: { isMeasured?: boolean }): Fragment;
   /**
@@ -60,9 +61,9 @@ export interface Dialect {
   isScalar(property: Property): Fragment;
   /** Condition that a property equals one of the values. The condition is never null. */
   equalsAny(property: Property, values: readonly string[]): Fragment;
-  /** Condition that a text contains another text, ignoring case. The condition is never null. */
+  /** Condition that a string contains another string, ignoring case. The condition is never null. */
   contains(text: Fragment, part: string): Fragment;
-  /** Condition that a text matches a pattern. The condition is never null. */
+  /** Condition that a string matches a pattern. The condition is never null. */
   matches(text: Fragment, pattern: string): Fragment;
   /**
    * Breakdown value of an event, or null if the event has no such value. A person property requires `personRecord` with
@@ -113,7 +114,7 @@ export interface Dialect {
   document(json: Fragment): Fragment;
   bytes(document: Fragment): Fragment;
   characters(text: Fragment): Fragment;
-  /** Sorts texts by code point. */
+  /** Sorts strings by code point. */
   inByteOrder(text: Fragment): Fragment;
   /** The actor's ID, or null for an event without an actor. For persons, requires `personJoin`. */
   actorId(actorType: ActorType): Fragment;
@@ -169,8 +170,8 @@ export function buildVersionKey(version: SemanticVersion): string {
 
 /**
  * Returns a column as text, for columns that have the same name on both engines.
- * @param texts SQL for the current person's ID as text, the event's time as text, and the match of `hrefPattern` or an
- * empty text
+ * @param texts the SQL for the current person's ID as text, the event's time as text, and the match of `hrefPattern` or
+ * an empty text
  */
 export function buildColumnText(
   property: Extract<Property, { of: 'column' }>,

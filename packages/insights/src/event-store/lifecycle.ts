@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.ts';
 import type { LifecycleStatus, LifecycleStoreQuery } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Selects interval, status and number of actors. */
+/** Selects the number of actors by interval and status. */
 export function buildLifecycleSql(dialect: Dialect, query: LifecycleStoreQuery): Fragment {
   const special = dialect.lifecycle(query);
   if (special !== null) return special;

@@ -72,7 +72,10 @@ async function readList(
 
 /** Milliseconds after which a search stops if it has found any events. The limit is approximate. */
 const foundMs = 2000;
-/** A time range is always searched if the search is expected to take less than this number of milliseconds. */
+/**
+ * If the search of a time range is expected to take less than this number of milliseconds, the range is always
+ * searched.
+ */
 const shortMs = 1000;
 
 /**
@@ -275,7 +278,7 @@ async function* spansOf(engine: Engine, query: EventListQuery, run: Budget): Asy
 
 /**
  * Returns time ranges from the newest to the oldest. The first range also contains future events.
- * @param lengths lengths of the first ranges; each further range is twice as long as the previous one
+ * @param lengths the lengths of the first ranges; each further range is twice as long as the previous one
  */
 function newestFirst({ from, to }: TimeSpan, { now, lengths }: { now: number; lengths: number[] }): TimeSpan[] {
   const spans: TimeSpan[] = [];

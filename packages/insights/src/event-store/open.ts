@@ -48,7 +48,7 @@ export interface OpenEventStore {
 
 /**
  * Connects to ClickHouse. The timeout is long enough for copying, which takes longer than a query.
- * @param url http(s)://user:password@host:8123/database
+ * @param url a URL of the form http(s)://user:password@host:8123/database
  */
 export const connectClickHouse = (url: string): ClickHouseClient =>
   createClient({
@@ -62,7 +62,7 @@ export const connectClickHouse = (url: string): ClickHouseClient =>
   });
 
 /**
- * @param reader read-only connections to PostgreSQL
+ * @param reader the read-only connections to PostgreSQL
  * @throws ConfigError if ClickHouse is selected and its URL is missing
  */
 export function openEventStore(

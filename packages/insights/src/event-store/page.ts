@@ -8,7 +8,7 @@ import { type Fragment, sql } from './sql.ts';
 
 /**
  * Selects columns of events, or event counts grouped by columns.
- * @param persons query for rows of `actor`, to select only the events of these persons; null to select the events of
+ * @param persons a query for rows of `actor`, to select only the events of these persons; null to select the events of
  * all persons
  */
 export function buildPageSql(dialect: Dialect, query: EventPageQuery, persons: Fragment | null): Fragment {
@@ -85,7 +85,7 @@ function sortKey(dialect: Dialect, column: PageColumn): Fragment {
   return storedTime(column) ?? comparable(dialect, column, expression(dialect, column));
 }
 
-/** Returns the indexed column of a time column, or null for other columns. */
+/** Returns the indexed database column that a time column reads, or null for other columns. */
 function storedTime(column: PageColumn): Fragment | null {
   if (column === 'timestamp') return sql`e.timestamp`;
   return column === 'created_at' ? sql`e.created_at` : null;

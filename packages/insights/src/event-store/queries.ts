@@ -330,7 +330,7 @@ export interface ListedEvent {
 export interface PropertyValuesQuery {
   select: Selection;
   property: Property;
-  /** If set, only values that contain this text are returned, ignoring case. */
+  /** If set, only values that contain this string are returned, ignoring case. */
   containing: string | null;
   /** Number of latest events to search. */
   latest: number;

@@ -144,8 +144,8 @@ function intervalsIn(numbers: unknown[]): number[] {
 }
 
 /**
- * Selects the cells of the table. Each row contains the row and column of the cell, the number of actors, the sum and
- * number of aggregated values, and breakdown values.
+ * Selects the cells of the retention table. Each result row contains a cell's row and column, the number of actors, the
+ * sum and number of aggregated values, and breakdown values.
  */
 function buildRetentionSql(dialect: Dialect, query: RetentionStoreQuery): Fragment {
   const { list } = buildBreakdownColumns(dialect, query.breakdowns);

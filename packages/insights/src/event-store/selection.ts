@@ -38,7 +38,7 @@ export type Property =
   | { of: 'column'; key: 'expression'; expression: EventExpression };
 
 /**
- * An SQL expression on an event or a person, or an aggregate over events. Code outside of the event store prints the
+ * An SQL expression on an event or a person, or an aggregate over events. Code outside of the event store generates the
  * SQL.
  */
 export interface EventExpression {
@@ -64,7 +64,8 @@ export type Comparison = '>' | '>=' | '<' | '<=';
 export type Test =
   | { is: 'set' }
   /**
-   * True if the property equals one of the values. Texts are compared exactly, numbers by value, and lists by content.
+   * True if the property equals one of the values. Strings are compared exactly, numbers by value, and lists by
+   * content.
    */
   | { is: 'equal'; values: readonly string[] }
   | { is: 'containing'; text: string }

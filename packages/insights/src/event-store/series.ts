@@ -8,7 +8,7 @@ import type { ActorType, Property } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
- * Selects interval, number, whether the row combines the values beyond the limit, and breakdown values.
+ * Selects the interval, the number, whether the row combines the values beyond the limit, and the breakdown values.
  *
  * The query selects the relevant events, selects the rows to count, and computes one number per interval and breakdown
  * value. Finally, it keeps the breakdown values with the largest numbers and combines the others.

@@ -53,7 +53,7 @@ sql.join = (pieces: readonly Fragment[], separator: Separator): Fragment =>
 sql.numbered = (name: 'a' | 'b' | 'c' | 'd' | 'f' | 'g' | 'p' | 'r' | 's' | 't', position: number): Fragment =>
   Fragment.of([`${name}${Math.trunc(position)}`], []);
 /**
- * Prints a number into the SQL text, for places where an engine does not accept a bound value, such as parameters of
+ * Inserts a number into the SQL text, for places where an engine does not accept a bound value, such as parameters of
  * aggregates and bounds of windows.
  */
 sql.literal = (value: number): Fragment => Fragment.of([String(Number(value))], []);
@@ -75,7 +75,7 @@ sql.uuids = (value: readonly string[]): Value => ({ type: 'uuids', value });
 /**
  * Renders a fragment with placeholders. A value that is used several times has only one placeholder, so that PostgreSQL
  * recognizes equal expressions in SELECT and GROUP BY.
- * @param placeholder returns the placeholder for the value at a position, counted from 1
+ * @param placeholder a function that returns the placeholder for the value at a position, counted from 1
  */
 export function renderFragment(
   { parts }: Fragment,

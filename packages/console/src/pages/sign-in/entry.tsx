@@ -80,7 +80,7 @@ export function SubmissionForm({
 
 /**
  * Submits a form with the request from `requestOf`.
- * @param whenDone called after the server has accepted the request
+ * @param whenDone a function that is called after the server has accepted the request
  */
 export function useFormSubmission(
   requestOf: (fields: Record<string, unknown>) => ApiCall,

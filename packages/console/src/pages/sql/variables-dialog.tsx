@@ -41,7 +41,7 @@ export function VariablesDialog({
   onInsert,
 }: {
   open: OpenVariables;
-  /** @param open null to close the dialog */
+  /** @param open the content to show, or null to close the dialog */
   onOpen: (open: OpenVariables | null) => void;
   onInsert: (text: string) => void;
 }) {

@@ -23,7 +23,7 @@ const pills = { dropped: 'pill-bad', changed: 'pill-warn', noted: '' };
 
 /**
  * Shows the details of a warning type: its meaning, its rule and the affected events.
- * @param kind undefined if the time range does not include warnings of this type
+ * @param kind a warning type; undefined if the time range does not include warnings of the requested type
  */
 export function KindDetail({
   kind,

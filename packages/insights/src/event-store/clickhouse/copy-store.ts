@@ -24,7 +24,7 @@ export interface CopyClaim {
  * with a different clock was promoted. Events stored since then may have times before `copied_until`, so the last hour
  * is copied again.
  *
- * @param settleSeconds minimum age of copied events
+ * @param settleSeconds the minimum age in seconds of the events to copy
  */
 export async function claimCopy(
   sql: Sql,

@@ -312,7 +312,7 @@ function text(property: Property): Fragment {
   return own ?? sql`JSONExtract(${document}, ${key}, 'Nullable(String)')`;
 }
 
-/** Returns a property as text, like `text`, but faster for many rows. */
+/** Like `text`, but faster for many rows. */
 function labelText(property: Property): Fragment {
   // The join computes the text once per person. Computing it here would repeat the work for every event.
   if (property.of === 'person') return sql`p.${personTextColumn(property.key)}`;

@@ -288,8 +288,7 @@ function ownEvents(dialect: Dialect, plan: WalkedFunnel, { byInterval, isListed 
       ? sql`groupArrayIf(${key}, ${isRelevant})`
       : sql`arraySort(groupArrayIf((at, UUIDStringToNum(uuid), ${key}, [${list(values)}]), ${isRelevant}))`;
   const mayGetFurther = (second ?? []).reduce((sum, at) => sum + 2 ** at, 0);
-  // Most actors do not get past the first step. If only the number of these actors matters, their events are not
-  // needed.
+  // Most actors do not get past the first step. If only their number matters, do not read their events.
   const isShort = names.length === 0 && exclusions.length === 0 && !byInterval;
   const events = isShort ? sql`if(max(bitAnd(marks, ${sql.literal(mayGetFurther)})) > 0, ${own}, [toUInt64(1)])` : own;
   const uuid = names.length === 0 ? sql`` : sql`, ${dialect.uuidText(sql`e.uuid`)} AS uuid`;

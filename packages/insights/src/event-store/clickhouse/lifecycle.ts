@@ -8,7 +8,10 @@ import type { LifecycleStoreQuery } from '../queries.ts';
 import type { ActorType } from '../selection.ts';
 import { type Fragment, sql } from '../sql.ts';
 
-/** Selects interval, status and number of actors. Returns null if one number has too few bits for all intervals. */
+/**
+ * Selects the number of actors by interval and status. Returns null if the bits of one number are not enough for all
+ * intervals.
+ */
 export function buildLifecycleBitsSql(dialect: Dialect, query: LifecycleStoreQuery): Fragment | null {
   const { select, actorType, edges } = query;
   if (edges.length > bitsPerNumber) return null;
@@ -18,7 +21,7 @@ export function buildLifecycleBitsSql(dialect: Dialect, query: LifecycleStoreQue
     ${buildFromClause(dialect, { projectId: select.projectId, actorTypes: [actorType], conditions: [select.where] })}
     WHERE ${buildSelectionCondition(dialect, select)}`;
   const born = dialect.bucket(sql`fromUnixTimestamp64Milli(created_ms, 'UTC')`, edges);
-  // Join the smaller table, because ClickHouse keeps the joined table in memory.
+  // Join the smaller of the two tables to the larger one, because ClickHouse keeps the joined table in memory.
   const actors = sql`SELECT t0, if(born = bitPositionsToArray(t0)[1], born, -1) AS newcomer
     FROM (${createdActors(actorType, { projectId: select.projectId, born })}) AS created
     ANY INNER JOIN (SELECT actor, ${active} FROM (${events}) GROUP BY actor ${dialect.settingsOfGroups}) AS active ON active.actor = created.actor`;

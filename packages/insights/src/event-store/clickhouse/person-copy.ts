@@ -40,7 +40,8 @@ interface PersonCopyStep {
  * Copies a portion of the persons that changed, and of all persons until the first pass is complete. Each portion has a
  * higher version than the portion before it, so ClickHouse keeps the newest state of a person that is copied twice.
  * Recorded changes are deleted only after they have been copied, so an interrupted portion is repeated.
- * @param onBegin called before anything is copied, with the time before which all changes are in ClickHouse
+ * @param onBegin a function that is called before anything is copied, with the time before which all changes are in
+ * ClickHouse
  * @returns null while another process copies
  */
 export async function copyPersonPortion(

@@ -28,7 +28,7 @@ export interface RebuildOptions {
   sql: Sql;
   /** Whether to continue even if PostgreSQL has fewer events than ClickHouse for some months. */
   mayLose: boolean;
-  /** Called after each portion. @param share completed share of the time range, from 0 to 1 */
+  /** Called after each portion. @param share the completed share of the time range, from 0 to 1 */
   onProgress(until: Date, share: number): void;
 }
 
@@ -80,7 +80,7 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
     await saveRebuiltUntil(sql, from);
     onProgress(from, (from.getTime() - first.getTime()) / (end.getTime() - first.getTime()));
   }
-  // Wait until no portion is being copied, because a portion in progress would be recorded as copied but be in the old
+  // Wait until no portion is being copied. Otherwise, its events would be recorded as copied, but only be in the old
   // table.
   while ((await claimCopy(sql, exchange)) === undefined) await sleep(pauseMs);
   await swapEventsTables(client);

@@ -26,7 +26,7 @@ export function postgresSource({ url }: ReadablePostgres, what: string): string 
  * no property in the document. The SQL adds an exponent to the number, or replaces the number with null if it exceeds
  * the range of a double. The stored text that users see is unchanged. The inner `if` is necessary because an INSERT
  * evaluates both branches for every event.
- * @param document a column
+ * @param document the column that contains the JSON
  */
 export const repairJsonSql = (
   document: string,
@@ -226,7 +226,7 @@ const patienceMs = 5000;
  *
  * Waits briefly while another statement is running, because ClickHouse may still list a statement after its client has
  * received the result.
- * @param build returns null if there is nothing to do
+ * @param build a function that returns the statement, or null if there is nothing to do
  * @throws ClickHouseError if the other statement takes longer
  */
 async function changeEvents(
@@ -375,7 +375,7 @@ export async function countCopiedEvents(
 
 /**
  * Deletes events that are older than their project's retention period. Does nothing if no event is that old.
- * @param common time before which the events of all projects are deleted, or null
+ * @param common the time before which the events of all projects are deleted, or null
  */
 export async function deleteOldEvents(
   client: ClickHouseClient,

@@ -60,9 +60,9 @@ export function createSqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean 
 }
 
 /**
- * Prints a condition on persons for use in another statement: a FROM clause that reads the project's persons as `p`,
- * and a WHERE condition.
- * @param parameter registers a value and returns its placeholder
+ * Generates the SQL of a condition on persons for use in another statement: a FROM clause that reads the project's
+ * persons as `p`, and a WHERE condition.
+ * @param parameter a function that registers a value and returns its placeholder
  */
 export function printPersonCondition(
   { projectId, where }: { projectId: number; where: Condition },

@@ -32,7 +32,7 @@ afterAll(async () => {
 const send = (action: string, body: unknown) =>
   api.send('POST', `/api/projects/${tenant.projectId}/groups/${action}`, { key: tenant.personalApiKey, body });
 
-it('sends an event that creates a group but no person', async () => {
+it('sends an event that creates a group without creating a person', async () => {
   const { status, body } = await send('', { group_type_index: 0, group_key: 'zeta', group_properties: { seats: 3 } });
   expect([status, body]).toEqual([
     201,
@@ -69,7 +69,7 @@ it.each([
   ['update_property/?group_type_index=0', { key: 'a', value: 1 }, 'group_key'],
   ['update_property/?group_type_index=0&group_key=acme', { value: 1 }, 'key'],
   ['update_property/?group_type_index=0&group_key=acme', { key: 'a' }, 'value'],
-])('returns 400 for %s with %j and sends no event', async (action, body, attr) => {
+])('returns 400 for a group change at the path "%s" with %j, and sends no event', async (action, body, attr) => {
   const response = await send(action, body);
   expect([response.status, response.body.attr, received]).toEqual([400, attr, []]);
 });

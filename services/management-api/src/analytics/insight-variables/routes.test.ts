@@ -139,7 +139,7 @@ test.each([
     { variables: { x: { code_name: 'nope', value: 1 } } },
     'Variable nope does not exist. Create it with insight_variables/.',
   ],
-])('returns 400 naming a variable %s', async (_, more, detail) => {
+])('returns 400 and names a variable %s', async (_, more, detail) => {
   await create({ name: 'Similar', type: 'String' });
   const { status, body } = await run({ query: 'SELECT {variables.nope}', ...more });
   expect([status, body.code, body.detail]).toEqual([400, 'hogql_query_error', detail]);

@@ -67,7 +67,7 @@ test.each<[string, boolean]>([
   expect((await get(`insights/${id}/?refresh=${refresh}`)).body.is_cached).toBe(!isComputed);
 });
 
-test('includes cached results in lists on request, and never computes results for lists', async () => {
+test('includes cached insight results in lists on request, and never computes results for lists', async () => {
   const { id } = await made('insights', { query });
   const list = async (parameters: string) => (await get(`insights/?${parameters}`)).body.results;
   expect((await list('refresh=force_blocking')).map(dataOf)).toEqual([null]);
@@ -223,7 +223,7 @@ test.each<[string, object, string]>([
   expect(await again.text()).toBe(file);
 });
 
-it('does not write event values as spreadsheet formulas', async () => {
+it('does not write event values to CSV files as spreadsheet formulas', async () => {
   const [timestamp, personId] = [
     '2026-11-11T12:00:00Z',
     await storePerson(api.database.sql, acme.projectId, { distinctIds: ['eve'] }),

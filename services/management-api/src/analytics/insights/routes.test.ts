@@ -35,7 +35,7 @@ async function names(query: string): Promise<string[]> {
   return response.body.results.map(({ name }: { name: string }) => name);
 }
 
-describe.each(['projects', 'environments'])('insights below %s', (family) => {
+describe.each(['projects', 'environments'])('insight routes under %s', (family) => {
   test('returns the same fields when an insight is created, read and listed', async () => {
     const where = `/api/${family}/${acme.projectId}/insights/`;
     const body = { name: ' Sign-ups ', query: trends, tags: ['growth'], _create_in_folder: 'x' };
@@ -344,7 +344,7 @@ test('insight-259: lists insights in pages', async () => {
   expect(all.map(({ name }) => Number(name))).toEqual(Array.from({ length: 250 }, (_, index) => 250 - index));
 });
 
-test('insight-260: omits the results of insights with basic=true', async () => {
+test('insight-260: omits the results of insights if the request has basic=true', async () => {
   await made();
   const [basic] = (await api.get(`${path}?basic=true&refresh=force_blocking`, acme.M.key)).body.results;
   for (const name of ['result', 'hasMore', 'cache_target_age', 'effective_privilege_level', 'timezone', 'alerts']) {
@@ -410,7 +410,7 @@ test.each([
   'last_viewed_at',
   'nonsense',
   'query',
-])('insight-262: accepts the order %s of insights in both directions', async (name) => {
+])('insight-262: accepts order=%s for the list of insights, ascending and descending', async (name) => {
   await made({ name: 'a' });
   await made({ name: 'b' });
   expect((await names(`?order=${name}`)).sort()).toEqual(['a', 'b']);
@@ -519,7 +519,7 @@ test('logs every change of an insight, and ignores requests that change nothing'
   expect(await api.get(`${path}2000000000/activity/`, acme.M.key)).toMatchObject(NF());
 });
 
-test('returns 400 with an explanation for the former query URLs', async () => {
+test('returns 400 with an explanation for the query URLs of older clients', async () => {
   const refused = {
     status: 400,
     body: { code: 'invalid_input', detail: expect.stringContaining('not supported') },

@@ -241,7 +241,7 @@ test('sql-insight-007: returns 400 for a dashboard variable whose value has the 
   });
 });
 
-test('sql-insight-008: after a variable is deleted, fails only the insights that use it', async () => {
+test('sql-insight-008: returns errors only for the insights that use a deleted variable', async () => {
   const { id: variable } = await made('insight_variables', { name: 'Passing', type: 'Number', default_value: 1 });
   const { id: dashboard } = await made('dashboards', { variables: { [variable]: { code_name: 'passing', value: 2 } } });
   const using = await made('insights', {

@@ -43,7 +43,7 @@ test('returns the current state of a person', async () => {
   });
 });
 
-test('returns the time of the latest event of any distinct ID as `last_seen_at`', async () => {
+test("returns the time of the latest event with any of a person's distinct IDs as `last_seen_at`", async () => {
   const uuid = await person({ distinctIds: ['laptop', 'phone'] });
   const silent = await person({ distinctIds: ['silent'] });
   await createMonths(api.database.sql, '2026-11', '2026-11');
@@ -157,7 +157,7 @@ test('returns every person on exactly one page, newest first, while persons are 
   expect(seen).toEqual(stored.reverse());
 });
 
-test('sorts persons across pages by the microsecond in which they were first seen', async () => {
+test('sorts persons across pages by the time when they were first seen, to the microsecond', async () => {
   const at = (fraction: string) => person({ distinctIds: [fraction], createdAt: `2026-11-01T10:00:00.${fraction}Z` });
   const [late, first, second] = [await at('000003'), await at('000001'), await at('000002')];
   const early = await person({ distinctIds: ['early'], createdAt: '1969-12-31T23:59:59.5Z' });

@@ -41,7 +41,7 @@ const slowed = (sql: Sql): Sql => ({
   query: (statement, values) => sql.query('SELECT pg_sleep(2)').then(() => sql.query(statement, values)),
 });
 
-test('returns persons whose email or distinct ID starts with the search string first, and each person once', async () => {
+test('first returns persons whose email or distinct ID starts with the search string, and returns each person once', async () => {
   const { projectId, store, search, oldest, newest } = await largeProject();
   const byId = [await store('needle-1'), await store('Needle-2'), await store('x needle')];
   const byEmail = await storePerson(api.database.sql, projectId, {
@@ -56,7 +56,7 @@ test('returns persons whose email or distinct ID starts with the search string f
   expect(await search('search=the%20')).toEqual([newest, oldest]);
 });
 
-test('finds a person by the new email, and no longer by the previous email', async () => {
+test("after a person's email changes, finds the person by the new email but not by the previous one", async () => {
   const { projectId, search } = await largeProject();
   const { sql } = api.database;
   const uuid = await storePerson(sql, projectId, { distinctIds: ['ada'], properties: { email: 'Ada@Old.example' } });
@@ -65,7 +65,7 @@ test('finds a person by the new email, and no longer by the previous email', asy
   expect([await search('email=Ada%40Old.example'), await search('email=ada%40new.example')]).toEqual([[], [uuid]]);
 });
 
-test('returns a single list if many persons start with the search string', async () => {
+test('returns one undivided list if the email or distinct ID of many persons starts with the search string', async () => {
   const { search } = await largeProject();
   expect(await search('search=d&limit=500')).toHaveLength(7002);
 });

@@ -30,7 +30,7 @@ const trends = {
 const ask = (body: unknown, { key = own.personalApiKey, path = `/api/projects/${own.projectId}/query/` } = {}) =>
   api.send('POST', path, { key, body });
 
-test('insight-212: runs a query below a project and below an environment, with and without a trailing slash', async () => {
+test('insight-212: runs a query at the project and environment paths, with and without a trailing slash', async () => {
   for (const path of [`/api/projects/${own.projectId}/query/`, `/api/environments/${own.projectId}/query`]) {
     const { status, body } = await ask({ query: trends }, { path });
     expect([status, body.results]).toMatchObject([200, [{ label: 'order', data: [2, 0, 1], count: 3 }]]);
@@ -280,7 +280,7 @@ test.each([
     { language: 'hogQLExpr', sourceQuery: { kind: 'HogQLMetadata' } },
     'sourceQuery.kind: A HogQLMetadata cannot contain expressions.',
   ],
-])('HogQLMetadata returns 400 with %j', async (more, detail) => {
+])('HogQLMetadata returns 400 for a request with %j', async (more, detail) => {
   const { status, body } = await ask({ query: { kind: 'HogQLMetadata', query: '1', ...more } });
   expect([status, body.detail]).toEqual([400, detail]);
 });
@@ -468,7 +468,7 @@ test('insight-231: cancels a background query through the former route', async (
   expect(await cancel({})).toMatchObject({ status: 400, body: { code: 'required', attr: 'client_query_id' } });
 });
 
-test('returns ok from check_auth_for_async for a key that may run queries', async () => {
+test('check_auth_for_async returns ok for a key that may run queries', async () => {
   const path = `/api/projects/${own.projectId}/query/check_auth_for_async/`;
   expect(await ask({}, { path })).toMatchObject({ status: 200, body: { user: 'ok' } });
 });

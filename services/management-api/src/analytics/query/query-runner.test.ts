@@ -128,7 +128,7 @@ test.each<[string, object, number]>([
   expect(next / 60_000).toBe(minutes);
 });
 
-test('insight-222: returns even an old cached result with force_cache', async () => {
+test('insight-222: with force_cache, returns even an old cached result', async () => {
   const query = newQuery('day');
   const { result: first } = await queryRunner.run(queryCaller, { query, refresh: 'blocking', signal, now: begin });
   const { result } = await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal, now: after(100) });

@@ -30,7 +30,7 @@ const visit = (token: string) => api.get(`/api/shared/${token}`);
 
 describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
   it.each(['projects', 'environments'])(
-    'sharing-001 turns a link on, replaces it and turns it off below %s',
+    'sharing-001 under %s, turns a link on, replaces it and turns it off',
     async (family) => {
       const id = await create(kind);
       const path = `/api/${family}/${acme.projectId}/${kind}/${id}/sharing/`;

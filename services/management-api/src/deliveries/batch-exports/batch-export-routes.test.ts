@@ -78,7 +78,7 @@ const storeRun = async (
 };
 
 test.each(['environments', 'projects'])(
-  'export-001: below %s, creates an export for each interval and returns it without secrets',
+  'export-001: under %s, creates an export for each interval and returns it without secrets',
   async (family) => {
     for (const interval of ['hour', 'day', 'week', 'every 5 minutes']) {
       const { status, body } = await create({ interval }, `/api/${family}/${acme.projectId}/batch_exports`);
@@ -133,7 +133,7 @@ test('export-003, export-012, export-014, export-021, export-032, export-033: re
   expect(await read(id)).toMatchObject({ paused: false });
 });
 
-test('export-012, export-014, export-021, export-032: returns 404 below another project of the organization', async () => {
+test('export-012, export-014, export-021, export-032: returns 404 for an export at the path of another project', async () => {
   const { id } = await created();
   const { key } = acme.M;
   expect(await api.get(`${otherProject}${id}/`, key)).toMatchObject(NF());
@@ -250,7 +250,7 @@ test("export-010, export-011: lists a project's or organization's exports, newes
   expect(second.name).toBe('2');
 });
 
-describe.each(['organization', 'project'])('pausing an export below the %s (rows 1 and 2)', (parent) => {
+describe.each(['organization', 'project'])('pausing an export under the %s (rows 1 and 2)', (parent) => {
   const at = (id: string, action: string) => `${parent === 'project' ? path : ofOrganization}${id}/${action}`;
   const send = (address: string, body?: unknown, headers = {}) =>
     api.send('POST', address, { key: acme.M.key, body, headers });
@@ -266,7 +266,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
     expect(await read(id)).toMatchObject({ paused: false, last_paused_at: expect.any(String) });
   });
 
-  test('returns the export if the client requests it with Prefer', async () => {
+  test('returns the export if the client requests it with the header Prefer', async () => {
     const { id } = await created();
     const headers = { prefer: 'return=representation' };
     for (const [action, paused] of [
@@ -280,7 +280,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
     }
   });
 
-  test('export-015, export-016: changes nothing if the export already is in this state', async () => {
+  test('export-015, export-016: changes nothing if the export already is in the requested state', async () => {
     const { id, last_updated_at } = await created();
     expect((await send(at(id, 'unpause'))).status).toBe(200);
     expect((await read(id)).last_updated_at).toBe(last_updated_at);
@@ -310,7 +310,7 @@ describe.each(['organization', 'project'])('pausing an export below the %s (rows
     ]);
   });
 
-  test('starts no backfill for an export unpaused in the same interval, which is exported completely anyway', async () => {
+  test('does not backfill the interval in which an export was paused and unpaused, because a run exports all of it', async () => {
     const { id } = await created({ interval: 'week' });
     const before = await stored(id);
     await send(at(id, 'pause'));
@@ -548,7 +548,7 @@ describe('unsupported export settings', () => {
     ],
   ])('%s', async (_name, body, expected) => expect(await create(body)).toMatchObject(expected));
 
-  test('returns 400 for creating an export with an empty body, or below an organization', async () => {
+  test('returns 400 for creating an export with an empty body, or at the path of an organization', async () => {
     expect(await post('', {})).toMatchObject(VE('required', 'name', 'This field is required.'));
     expect(await create({}, ofOrganization)).toMatchObject(
       VE('invalid_input', null, expect.stringContaining('belongs to one environment')),
@@ -574,7 +574,7 @@ describe('backfills of an export', () => {
     return api.get(`${path}${id}/backfill?${query}`, acme.M.key);
   };
 
-  test("export-027: returns a backfill's ID, and the same ID again while the backfill is running", async () => {
+  test("export-027: returns a backfill's ID, and returns the same ID again while the backfill is running", async () => {
     const { id } = await created();
     const body = range('2021-01-01T00:00:00+00:00', '2021-01-01T01:00:00+00:00');
     const backfill_id = `${id}-Backfill-2021-01-01T00:00:00Z-2021-01-01T01:00:00Z`;
@@ -617,7 +617,7 @@ describe('backfills of an export', () => {
     ],
     ['export-031 equal', '2021-01-01T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
     ['export-031 reversed', '2021-01-02T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
-  ])('%s: returns 400 for %s to %s', async (_name, start, end, detail) => {
+  ])('%s: returns 400 for a backfill from %s to %s', async (_name, start, end, detail) => {
     const { id } = await created();
     const refusal = VE('invalid_input', null, expect.stringContaining(detail));
     expect(await post(`${id}/backfill`, range(start, end))).toMatchObject(refusal);
@@ -717,7 +717,7 @@ describe('runs of an export', () => {
   });
 });
 
-test('repeats a scheduled run by the storage time of events, and a run of a backfill by their timestamps', async () => {
+test('selects events by storage time when a scheduled run is repeated, and by timestamp for a backfill run', async () => {
   const { id } = await created();
   const body = { start_at: '2021-01-01T00:00:00Z', end_at: '2021-01-01T01:00:00Z' };
   const { backfill_id } = (await post(`${id}/backfill`, body)).body;

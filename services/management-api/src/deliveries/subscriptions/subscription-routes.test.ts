@@ -54,7 +54,7 @@ const deliveries = (id: number) =>
 const dateText =
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
 
-describe.each(['environments', 'projects'])('subscriptions below %s', (family) => {
+describe.each(['environments', 'projects'])('subscriptions under %s', (family) => {
   test("returns a subscription with the fields and types of PostHog's API", async () => {
     const where = `/api/${family}/${acme.projectId}/subscriptions`;
     const created = await create({ byweekday: ['monday'], bysetpos: 1, count: 5, until_date: '2100-01-01' }, where);
@@ -147,7 +147,7 @@ test("accepts a subscription without dashboard and insight, as in PostHog's API 
   expect(await create({ dashboard })).toMatchObject({ status: 201, body: { dashboard, insight } });
 });
 
-test('subscription-004: sends a report only to the new email address after a change of the target', async () => {
+test('subscription-004: after a change of the target, sends a report only to the new email address', async () => {
   const { body } = await create({ target_value: 'a@x.com' });
   await change(body.id, { target_value: 'a@x.com,b@x.com', invite_message: 'Welcome' });
   await change(body.id, { title: 'Other', invite_message: 'Nobody reads this' });
@@ -157,7 +157,7 @@ test('subscription-004: sends a report only to the new email address after a cha
   ]);
 });
 
-test('subscription-005, subscription-006: changes the next date only with the rule, not with title or target', async () => {
+test('subscription-005, subscription-006: changes the next delivery date only if the schedule changes', async () => {
   const { body } = await create();
   expect(Date.parse(body.next_delivery_date)).toBeGreaterThan(Date.now());
   const moved = await change(body.id, { start_date: '2022-01-02T10:30:00Z' });
@@ -167,7 +167,7 @@ test('subscription-005, subscription-006: changes the next date only with the ru
   expect(same.body.next_delivery_date).toBe(moved.body.next_delivery_date);
 });
 
-test('subscription-007-S13: computes dates and summary from the rule (packages/schedule tests all rows)', async () => {
+test('subscription-007-S13: computes the delivery date and the summary (packages/schedule tests all schedules)', async () => {
   const { body } = await create({ frequency: 'monthly', interval: 2, byweekday: ['wednesday'], bysetpos: 1 });
   expect(body.summary).toBe('sent every 2 months on the first Wednesday');
   expect(new Date(body.next_delivery_date).getUTCDay()).toBe(3);
@@ -238,7 +238,7 @@ describe('subscription-014: unsubscribe links in emails', () => {
     expect(JSON.stringify(history.body)).not.toContain('grace@x.com');
   });
 
-  test('serves browsers an unsubscribe page with one button, which escapes titles and loads nothing', async () => {
+  test('serves browsers an unsubscribe page that has one button, escapes titles and loads nothing', async () => {
     const { id } = (await create({ title: '<img src=x onerror=alert(1)>' })).body;
     const look = async (method: 'GET' | 'POST') => {
       const headers = { accept: 'text/html' };
@@ -520,7 +520,7 @@ describe('the subscription limit of an organization', () => {
   const send = (method: 'POST' | 'PATCH', id: string, body: object) =>
     small.send(method, `/api/environments/${actors.projectId}/subscriptions/${id}`, { key: actors.M.key, body });
 
-  test('counts concurrent and restored subscriptions toward the limit, but no deleted ones', async () => {
+  test('counts concurrent and restored subscriptions toward the limit, but not deleted ones', async () => {
     const made = await Promise.all([1, 2, 3, 4].map(() => send('POST', '', valid)));
     expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400]);
     expect(made.find(({ status }) => status === 400)).toMatchObject(refusal);

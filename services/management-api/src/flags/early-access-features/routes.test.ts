@@ -41,7 +41,7 @@ const enrolls = (key: string) => ({
 });
 const doesNotEnroll = { feature_enrollment: null, super_groups: null };
 
-describe.each(['projects', 'environments'])('early access features below %s', (family) => {
+describe.each(['projects', 'environments'])('early access features under %s', (family) => {
   test('creates a feature with all fields, and a flag that is off until users enroll', async () => {
     const where = `/api/${family}/${acme.projectId}/early_access_feature/`;
     const body = {

@@ -618,7 +618,7 @@ describe('limits of flags', () => {
     expect((await patch(base.id, { name: 'still' })).status).toBe(200);
   });
 
-  test("limits the filters and patterns of all a project's flags in total", async () => {
+  test('limits the total size of the filters, and the number of patterns, of all flags in a project', async () => {
     await fill(`jsonb_build_object('groups', '[]'::jsonb, 'x', repeat('x', 250000))`, 135);
     expect(await post({ key: 'x' })).toMatchObject(
       refused(
@@ -640,7 +640,7 @@ describe('limits of flags', () => {
     );
   });
 
-  test('accepts a flag with 1,000 conditions, 64 levels and patterns that would backtrack', async () => {
+  test('accepts 1,000 conditions, values with 64 nesting levels, and patterns that would backtrack', async () => {
     let nested: unknown = 'x';
     for (let level = 0; level < 64; level += 1) nested = [nested];
     const backtracking = { key: 'a', type: 'person', operator: 'regex', value: '(a+)+(b|bb)*$' };

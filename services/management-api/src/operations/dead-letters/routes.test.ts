@@ -101,7 +101,7 @@ test("describes a dead letter's event and error and returns its record, but only
   expect((await send('discard', { ids: [theirs] })).body).toEqual({ discarded: 0 });
 });
 
-test('assigns a dead letter to its environment ID, or without one, to the project of its key', async () => {
+test('assigns a dead letter to the project of its environment ID or, without this ID, of its API key', async () => {
   const broken = await storeDeadLetter({ value: '{"broken', reason: 'failed_parse_message' });
   await storeDeadLetter({ value: JSON.stringify({ environment_id: other.environmentId }) });
   await storeDeadLetter({ value: '', topic: 'somewhere else' });

@@ -21,7 +21,7 @@ const warning = (fields: Parameters<typeof storeWarning>[2]) =>
 const ids = async (query = '') =>
   (await api.get(path + query, tenant.personalApiKey)).body.results.map((row: { id: string }) => row.id);
 
-test('returns an ingestion warning with what happened, how often, and examples', async () => {
+test('returns an ingestion warning with an explanation, the number of affected events, and examples', async () => {
   const other = await createTestTenant(api.database);
   await storeWarning(api.database.sql, other.projectId, {});
   const id = await warning({ count: 3, details: { samples: [{ index: 1 }] } });

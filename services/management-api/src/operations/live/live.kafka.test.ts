@@ -856,7 +856,7 @@ test.each([
   },
 );
 
-test('skips events until the next second after a filter has used up its time, and reports the share shown', async () => {
+test('after a filter has used up its time, skips events until the next second and reports the share shown', async () => {
   const world = await startWorld('postgres', { times: { ...times, filterMsPerSecond: 0 } });
   const own = await createTestTenant(world.api.database);
   const client = await watch(world, own);

@@ -82,7 +82,7 @@ export function useSubscriptionsPath() {
 /** Returns whether the API has masked the webhook URL. It masks URLs for users who are not administrators. */
 export const isMasked = (target: string) => target.endsWith('********');
 
-/** Returns the email addresses of an email subscription, or the single target of another subscription. */
+/** Returns the email addresses of an email subscription, or the single target of any other subscription. */
 export const getTargets = ({ target_type, target_value }: Pick<Subscription, 'target_type' | 'target_value'>) =>
   target_type === 'email'
     ? target_value

@@ -22,7 +22,7 @@ export interface FoundNames {
 }
 
 export interface Known {
-  /** Returns null if loading fails. */
+  /** Loads the schema. Returns null if loading fails. */
   schema: () => Promise<SqlSchema | null>;
   events: (search: string) => Promise<FoundNames>;
   properties: (owner: PropertyOwner, search: string) => Promise<FoundNames>;

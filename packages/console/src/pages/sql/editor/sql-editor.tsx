@@ -5,7 +5,7 @@ import type { Mark } from './marks.ts';
 
 export type EditorHandle = Pick<Editor, 'focus' | 'insert'>;
 
-/** The SQL editor as a React component. @param handle ref that receives functions for controlling the editor */
+/** The SQL editor as a React component. @param handle a ref that receives functions for controlling the editor */
 export function SqlEditor({
   content,
   marks,
@@ -14,7 +14,7 @@ export function SqlEditor({
   onText,
   onRun,
 }: {
-  /** The query from outside the editor. When the version changes, the text replaces the editor's content. */
+  /** The query that the page sets. When the version changes, the text replaces the editor's content. */
   content: { text: string; version: number };
   marks: readonly Mark[];
   known: Known;

@@ -33,7 +33,7 @@ const inCohort = (id: number) => ({ groups: [{ properties: [{ key: 'id', type: '
 const plan = { key: 'plan', type: 'person', operator: 'exact', value: 'pro' };
 const tree = (...values: unknown[]) => ({ properties: { type: 'OR', values: [{ type: 'AND', values }] } });
 
-test('copies a flag with its cohorts and the cohorts that they reference, matched by name', async () => {
+test('copies a flag with its cohorts and the cohorts that they reference, and matches cohorts by name', async () => {
   const inner = await made('cohorts', { name: 'Inner', filters: tree(plan) });
   const outer = await made('cohorts', { name: 'Outer', filters: tree({ type: 'cohort', key: 'id', value: inner.id }) });
   const there = await made('cohorts', { name: 'Inner', filters: tree(plan) }, second);

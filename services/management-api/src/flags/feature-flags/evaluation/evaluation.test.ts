@@ -101,7 +101,7 @@ test('flag-080: assigns users to new buckets when the key of a flag changes', as
   expect(changed).toBeLessThan(50);
 });
 
-test('flag-085: accepts thirds with decimals as variant percentages, which cover all users', async () => {
+test('flag-085: accepts rounded thirds as variant percentages if they add up to 100%, and assigns all users', async () => {
   const thirds = (shares: number[]) =>
     shares.map((rollout_percentage, index) => ({ key: 'abc'.charAt(index), rollout_percentage }));
   const filters = (shares: number[]) => ({ groups: [{}], multivariate: { variants: thirds(shares) } });
@@ -114,7 +114,7 @@ test('flag-085: accepts thirds with decimals as variant percentages, which cover
   });
 });
 
-test('returns 400 for removing only a variant that a payload or condition uses', async () => {
+test('returns 400 for removing a variant that a payload or condition still uses', async () => {
   const half = (key: string) => ({ key, rollout_percentage: 50 });
   const { id } = await created('split', {
     groups: [{ variant: 'b' }],

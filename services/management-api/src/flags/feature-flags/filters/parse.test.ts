@@ -264,7 +264,7 @@ test('merges sent and stored flag filters by key, and checks the result', () => 
   expect(problemOf({ groups: [] }, stored)).toBeNull();
 });
 
-test('compiles no pattern that was already compiled', () => {
+test('does not compile a pattern again that was already compiled', () => {
   const sent = person({ operator: 'regex', value: '^a+$' });
   const tried = new Map([['^a+$', 'was refused']]);
   expect(() => parseFlagFilters({ sent, stored: null, tried })).toThrow('was refused');
