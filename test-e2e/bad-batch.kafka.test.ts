@@ -7,7 +7,7 @@ import { eventLogs, type RunningServices, startServices } from './support/start-
  * The response to a rejected request gives a reason, and warnings list dropped events
  * (docs/wire-rules.md#dropped-events).
  */
-describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
+describe.each(eventLogs)('bad input with the %s event log', (eventLog) => {
   let services: RunningServices;
   let api: ManagementClient;
 

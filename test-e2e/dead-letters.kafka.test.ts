@@ -4,7 +4,7 @@ import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
 /** Events become dead letters. After their cause is fixed, the API replays them to the consumer. */
-describe.each(eventLogs)('dead letters on the %s log', (eventLog) => {
+describe.each(eventLogs)('dead letters with the %s event log', (eventLog) => {
   let services: RunningServices;
   beforeAll(async () => {
     services = await startServices({ eventLog });

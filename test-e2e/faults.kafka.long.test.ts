@@ -43,7 +43,7 @@ function throughProxy(url: string): string {
   return changed.toString();
 }
 
-describe('services with the log on Kafka', () => {
+describe('services with Kafka as the event log', () => {
   beforeAll(async () => {
     services = await startServices({
       eventLog: 'kafka',
@@ -55,7 +55,7 @@ describe('services with the log on Kafka', () => {
   afterAll(() => services?.stop());
 
   test.each(faults)(
-    'services return 503 in time while the broker proxy is in mode %s, and recover automatically',
+    'services return 503 within the time limit while the broker proxy is in mode %s, and recover automatically',
     async (fault) => {
       await waitForResponses(load, 50, 200);
       await kafka[fault]();
@@ -122,7 +122,7 @@ describe('services with the log on Kafka', () => {
   });
 });
 
-describe('services with the embedded log', () => {
+describe('services with the embedded event log', () => {
   beforeAll(async () => {
     services = await startServices({
       eventLog: 'postgres',
@@ -133,7 +133,7 @@ describe('services with the embedded log', () => {
   afterAll(() => services?.stop());
 
   test.each(faults)(
-    'services return 503 in time while the PostgreSQL proxy is in mode %s, and recover automatically',
+    'services return 503 within the time limit while the PostgreSQL proxy is in mode %s, and recover automatically',
     async (fault) => {
       await waitForResponses(load, 50, 200);
       await postgres[fault]();

@@ -110,7 +110,7 @@ async function stored(count: number) {
 }
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-test('imports a file as historical events, in order and once', async () => {
+test('imports the events of a file as historical events, in order and exactly once', async () => {
   writeLines(2500);
   expect(await runImport([file])).toMatchObject({
     exitCode: 0,

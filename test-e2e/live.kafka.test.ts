@@ -3,8 +3,8 @@ import { eventually } from '@millrace/testing';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/** Tests in the running system that the live stream shows the stored events. */
-describe.each(eventLogs)('the live stream on the %s log', (eventLog) => {
+/** Tests that the live stream shows the stored events when the entire system is running. */
+describe.each(eventLogs)('the live stream with the %s event log', (eventLog) => {
   let services: RunningServices;
   const leaving = new AbortController();
   beforeAll(async () => {

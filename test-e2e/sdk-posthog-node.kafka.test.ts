@@ -4,7 +4,7 @@ import { createManagementClient, type ManagementClient } from './support/managem
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
 /** Tests the real SDK with its default settings, except for the host. The tests read the sent events from the API. */
-describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
+describe.each(eventLogs)('posthog-node with the %s event log', (eventLog) => {
   let services: RunningServices;
   let api: ManagementClient;
   const sdkErrors: unknown[] = [];
@@ -136,7 +136,7 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     expect(await api.persons({ distinct_id: row?.distinct_id ?? '' })).toEqual([]);
   });
 
-  test('capture stores 250 events from one client once each', async () => {
+  test('capture stores each of 250 events from one client exactly once', async () => {
     const numbers = Array.from({ length: 250 }, (_, index) => index);
     const rows = await send('tick', 250, (client) => {
       for (const n of numbers) client.capture({ distinctId: `ticker-${n % 7}`, event: 'tick', properties: { n } });

@@ -24,7 +24,7 @@ const sizes = {
 const kills = 5;
 const batchSize = 100;
 
-describe.each(eventLogs)('ingestion with killed consumers on the %s log', (eventLog) => {
+describe.each(eventLogs)('ingestion with killed consumers and the %s event log', (eventLog) => {
   const seed = testSeed();
   const streams = writeStory({ ...sizes[eventLog], clients: 4, seed });
   const expected = expectedState(streams);
@@ -48,7 +48,7 @@ describe.each(eventLogs)('ingestion with killed consumers on the %s log', (event
     const { events } = await storedState(services);
     const sent = [...expected.events.values()].map(({ uuid, event, distinct_id, timestamp, properties }) => ({
       uuid,
-      // `$group_identify` is an exact synonym, and the event is stored as `$groupidentify`
+      // `$group_identify` is an exact synonym of `$groupidentify` and is stored under that name
       // (docs/ingestion-rules.md#effects-of-event-names).
       event: event === '$group_identify' ? '$groupidentify' : event,
       distinct_id,

@@ -71,7 +71,7 @@ const send = (event: string, headers: Record<string, string>) =>
     }),
   });
 
-test('traces a request from its caller through the log to the commit', async () => {
+test('traces a request from its caller through the event log to the commit', async () => {
   expect((await send('secret-event', { traceparent })).status).toBe(200);
   await waitUntilDrained(services);
   const named = (name: string) => received.find((span) => span.name === name);

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 test.each(releases)(
-  '%s requests only paths that the gateway serves when every setting is on',
+  'with every setting on, %s requests only paths that the gateway serves',
   async (packageName, bundle) => {
     const site = await startPageServer(packageName, bundle, {});
     const visitor = await browser.newContext();

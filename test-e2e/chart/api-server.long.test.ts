@@ -217,7 +217,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect(await keysOf('one')).toEqual(made);
       });
 
-      test('keeps generated keys after a rollback', async () => {
+      test('uses the generated keys again after a rollback from a secret of the operator', async () => {
         const made = await keysOf('one');
         const patch = JSON.stringify({ stringData: { SECRETS_KEY: 'new' } });
         const changed = await server.kubectl('patch', 'secret', 'one-millrace-keys', '-n', 'prod', '-p', patch);
@@ -274,7 +274,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         expect((await refused({ secretsAsFiles: true })).output).toContain(otherKeys);
       });
 
-      test('generated keys without cluster access do not overwrite existing keys', async () => {
+      test('keys that are generated without cluster access do not overwrite existing keys', async () => {
         const applyKeys = async () => {
           const secrets = filterByKind(await renderChart({ release: 'gitops', values: leastValues }), 'Secret');
           return apply(secrets, { namespace: 'prod', isDryRun: false, words: ['--force-conflicts'] });

@@ -67,7 +67,7 @@ test.each(['consumer-live', 'delivery-worker'])(
   },
 );
 
-test('network policies allow only configured clients and stores, and test events from the API and `helm test`', async () => {
+test('beyond configured clients and stores, network policies allow only test events from the API and `helm test`', async () => {
   const clients = [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }];
   const to = [{ ipBlock: { cidr: '192.0.2.1/32' } }];
   const networkPolicies = { clients, postgresql: { to, ports: [6432] } };

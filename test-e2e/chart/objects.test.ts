@@ -54,7 +54,7 @@ describe('object names', () => {
   });
 });
 
-test('renders neither null nor empty variables, which some tools report as a difference', async () => {
+test('renders no null or empty variables, because some tools would report them as differences', async () => {
   const values = { ...leastValues, networkPolicies: { monitoring: [] }, gateway: { resources: { limits: null } } };
   for (const manifest of await renderChart({ values }))
     expect(JSON.stringify(manifest)).not.toMatch(/:null|"value":""/);
@@ -94,7 +94,7 @@ describe('the migration Job', () => {
   });
 });
 
-test('excludes pods that run to completion from a service mesh, whose sidecars would keep them running', async () => {
+test('excludes pods that run to completion from service meshes, because sidecars would keep them running', async () => {
   const outside = {
     podLabels: { 'sidecar.istio.io/inject': 'false' },
     podAnnotations: { 'linkerd.io/inject': 'disabled' },
@@ -111,7 +111,7 @@ test('excludes pods that run to completion from a service mesh, whose sidecars w
   expect(spec.template?.metadata.labels).toMatchObject({ 'sidecar.istio.io/inject': 'true' });
 });
 
-test("schedules the pods of hooks like the release's other pods", async () => {
+test("schedules hook pods by the same rules as the release's other pods", async () => {
   const placed = {
     nodeSelector: { 'kubernetes.io/arch': 'arm64' },
     tolerations: [{ key: 'dedicated', operator: 'Exists' }],

@@ -115,7 +115,7 @@ test('puts configured extra paths before all other paths', async () => {
   });
 });
 
-test("routes the projects' flag definition paths to the gateway with `patterns`", async () => {
+test("with `patterns`, routes the projects' flag definition paths to the gateway", async () => {
   const gatewayApi = { enabled: true, parentRefs: [{ name: 'public' }], patterns: true };
   const rendered = await renderChart({ values: { ...base, gatewayApi } });
   const pattern = filterByKind(rendered, 'HTTPRoute')[0]?.spec.rules?.[0]?.matches?.[0]?.path;

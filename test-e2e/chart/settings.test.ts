@@ -118,7 +118,7 @@ function memory(quantity = '0'): number {
   return Number.parseFloat(quantity) * (quantity.endsWith('Gi') ? 1024 : 1);
 }
 
-test('gateways get enough memory for everything that they may hold', () => {
+test('gateways get enough memory for all bodies and flags that they may hold', () => {
   const gateways = deployments.filter((one) => serviceOf(one) === 'ingest-gateway');
   expect(gateways.length).toBeGreaterThan(5);
   for (const gateway of gateways) {

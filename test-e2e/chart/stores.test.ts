@@ -214,7 +214,7 @@ test('renders no secret in plain text', async () => {
   expect(secretValues.flat().filter((value) => value.includes('hush')).length).toBe(6);
 });
 
-test("mounts secrets as files with secretsAsFiles, and sets only the operator's own variables", async () => {
+test("with secretsAsFiles, mounts secrets as files and sets only the operator's own variables", async () => {
   const own = { name: 'OWN', valueFrom: { secretKeyRef: { name: 'theirs', key: 'own' } } };
   const values = {
     ...leastValues,

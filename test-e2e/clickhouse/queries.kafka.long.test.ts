@@ -61,7 +61,7 @@ const modules = await clickHouseOrSkip();
       ...{ api_key: services.tenant.projectApiKey, event, distinct_id, properties },
     });
 
-  test('counts new events and applies a merge as soon as it is copied, without reading events from PostgreSQL', async () => {
+  test('counts new events and applies a merge once both are copied, without reading events from PostgreSQL', async () => {
     await send('order', 'anon-1');
     await send('order', 'ada');
     await eventually(async () => expect((await runQuery(orders('total'))).body.results?.[0]?.count).toBe(2), {

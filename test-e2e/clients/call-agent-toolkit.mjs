@@ -29,7 +29,7 @@ async function callTool({ name, arguments: given }) {
   }
 }
 
-/** Parses a tool's output as JSON. Some tools return a sentence, which is not valid JSON. */
+/** Parses a tool's output as JSON. Some tools return a plain sentence, which is then returned unchanged. */
 function parsed(text) {
   try {
     return JSON.parse(text);

@@ -10,8 +10,8 @@ import { expected, purchaseQuery, type SeededProject, seeded, seedProject } from
 import { createToolEnvironment, startToolProcess, type ToolProcess } from './tool-process.ts';
 
 /**
- * Runs programs written for PostHog's API. They read and change a project, and each test checks what a program has
- * read.
+ * Runs programs that were written for PostHog's API. The programs read and change a project, and each test checks the
+ * data that a program has read.
  */
 const run = promisify(execFile);
 const besideThis = (name: string) => new URL(`./${name}`, import.meta.url);

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const besideThis = (name: string) => new URL(`./${name}`, import.meta.url);
 const [tools, engageable, modules] = await Promise.all([
   orSkip('phog-cli and arcade-posthog', () => installPythonTool('posthog-tools', besideThis('posthog-tools.txt'))),
-  // Do not install the tool's dependencies for statistics, which its queries do not use.
+  // Do not install the tool's dependencies, because only its statistics use them, and not its queries.
   orSkip('engageable', () => installPythonTool('engageable', besideThis('engageable.txt'), ['--no-deps'])),
   orSkip('@posthog/agent-toolkit', () => installNpmPackages('agent-toolkit', ['@posthog/agent-toolkit@0.2.4'])),
 ]);

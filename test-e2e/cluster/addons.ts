@@ -132,7 +132,7 @@ export async function startKeda(
 interface AnnouncedApi {
   name: string;
   namespace: string;
-  /** API group, whose version is always `v1beta1`. */
+  /** The API group. Its version is always `v1beta1`. */
   group: string;
   port: number;
 }

@@ -9,6 +9,6 @@ export interface ClusterCommandOptions {
   rate?: string;
   /** An empty directory for all files. Set only in the namespaces. */
   inside?: string;
-  /** The packed releases of `from`, as a JSON-encoded `OlderRelease[]`. */
+  /** The packed releases that `from` lists, as a JSON-encoded `OlderRelease[]`. */
   older?: string;
 }

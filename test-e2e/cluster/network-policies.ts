@@ -67,7 +67,8 @@ function hasPort({ ports }: PolicyRule, { to, port, protocol = 'TCP' }: Connecti
 }
 
 function isMeant({ ipBlock, podSelector, namespaceSelector }: PolicyPeer, party: Party, ownNamespace: string): boolean {
-  // The network determines whether IP blocks match pods. The chart's IP blocks exclude private IP addresses.
+  // Whether an IP block matches pods depends on the network implementation. The chart's IP blocks exclude private IP
+  // addresses.
   if ('address' in party) return ipBlock !== undefined && isWithin(ipBlock, party.address);
   if (ipBlock !== undefined) return false;
   const isNamespace =

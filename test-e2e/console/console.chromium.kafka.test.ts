@@ -71,7 +71,7 @@ test('console-001 keeps the first load, each page and the fonts within their siz
   for (const [name, bytes] of Object.entries(sizes.pages)) expect([name, bytes <= pageLimit]).toEqual([name, true]);
 });
 
-test('console-002 console-038 redirects to sign-in without a session, and then returns to the URL', async () => {
+test('console-002 console-038 redirects a user without a session to sign-in, and then to the original URL', async () => {
   await page.goto(`${live()}?person=ada`);
   await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor();
   expect(new URL(page.url()).searchParams.get('next')).toMatch(/\/live\?person=ada$/);

@@ -10,7 +10,7 @@ export interface FlagTarget {
 export interface SdkResult {
   /** Undefined or null if the flag is unknown to the SDK. */
   value?: unknown;
-  /** JSON string or parsed value. */
+  /** The payload as a JSON string or a parsed value. */
   payload?: unknown;
 }
 

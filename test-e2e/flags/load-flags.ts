@@ -35,8 +35,8 @@ export async function loadFlags(loading: Loading): Promise<StoredPastApi> {
 }
 
 /**
- * Creates group types and persons, which only events can create. Members of static cohorts are persons without
- * properties.
+ * Creates group types and persons by sending events, because there is no other way. Members of static cohorts are
+ * persons without properties.
  */
 async function makeGroupTypesAndPersons({ services, tenant, document, staticCohorts }: Loading): Promise<void> {
   const groupTypes = Object.values(document.group_type_mapping);
@@ -97,7 +97,7 @@ async function makeFlags(loading: Loading, cohortIds: Map<string, number>, pastA
     notePastApi(pastApi, refused ?? 'An operator is written in another way', flag.key);
     past.push(flag);
   }
-  // Store filters that the API rejected or rewrote last, because they contain the IDs of other flags.
+  // Last, store the filters that the API rejected or rewrote, because they contain the IDs of other flags.
   for (const flag of past) {
     await storeFilters(services.database, Number(ids.get(flag.key)), storedFilters(flag, ids, cohortIds));
   }

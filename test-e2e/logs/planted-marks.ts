@@ -32,7 +32,7 @@ export function createPlantedMarks(): PlantedMarks {
   };
 }
 
-/** Returns the encodings in which a log may contain a value: as text and as a buffer. */
+/** Returns the encodings in which a log may contain a value: as a string and as a buffer. */
 function spellings(value: string): string[] {
   const bytes = Buffer.from(value);
   return [value, bytes.toString('hex'), [...bytes].join(','), bytes.toString('base64').slice(0, -4)];

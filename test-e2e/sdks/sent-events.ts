@@ -3,7 +3,7 @@ import type { Exchange } from './recording-proxy.ts';
 
 export interface SentEvent {
   event: string;
-  /** Empty in some SDKs. */
+  /** Missing in some SDKs' events. */
   uuid?: string;
   distinct_id?: string | null;
   timestamp?: string;

@@ -16,7 +16,7 @@ export type EventLogKind = (typeof eventLogs)[number];
 
 export interface ServicesOptions {
   eventLog: EventLogKind;
-  /** The default is 1. */
+  /** Number of consumers. The default is 1. */
   consumers?: number;
   /** Whether to start the management API. The default is true. Use false for a test that only reads the database. */
   managementApi?: boolean;

@@ -15,7 +15,7 @@ export interface BuiltDirectory {
  * Builds a directory. In a run with a shared directory (`npm test`), it is built once for all test files. Otherwise,
  * the directory is temporary. If a different worker process is building the same directory, waits until the build is
  * complete.
- * @param name name of the directory, which must identify its content
+ * @param name the name of the directory, which must identify its content
  */
 export async function buildOnce(name: string, build: (directory: string) => Promise<unknown>): Promise<BuiltDirectory> {
   const { MILLRACE_TEST_DIRECTORY: ofRun } = readEnvironment();

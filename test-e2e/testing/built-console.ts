@@ -3,7 +3,7 @@ import { type BuiltDirectory, buildOnce } from './build-once.ts';
 
 /**
  * Builds the console's static files once per run.
- * @param marksWords whether to put every text of the `words.ts` files between ⟦ and ⟧
+ * @param marksWords whether to put every string of the `words.ts` files between ⟦ and ⟧
  */
 export const builtConsole = ({ marksWords = false } = {}): Promise<BuiltDirectory> =>
   buildOnce(marksWords ? 'console-with-marked-words' : 'console', (directory) =>

@@ -17,7 +17,7 @@ export interface CompiledPrograms {
  * Compiles programs to JavaScript, each bundled with its imports. Compiled programs start seven times as fast as with a
  * loader, and a benchmark measures the same code as in an installation. Each program is compiled once per run (see
  * `buildOnce`).
- * @param entryPoints paths relative to the repository root
+ * @param entryPoints the programs' paths, relative to the repository root
  */
 export async function compilePrograms(entryPoints: readonly string[]): Promise<CompiledPrograms> {
   const built = await Promise.all(

@@ -4,7 +4,7 @@ import { createLogger } from '@millrace/runtime';
 
 /**
  * Creates a sign-in link as `millrace console-link` does, and returns the link's secret.
- * @param databaseUrl URL of a migrated database
+ * @param databaseUrl the URL of a migrated database
  */
 export async function createConsoleLink(databaseUrl: string, userId: number): Promise<string> {
   const database = createSqlDatabase({ url: databaseUrl, logger: createLogger('testing', 'warn'), poolSize: 1 });

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 
 export interface DnsServer {
-  /** In the resolver format: `127.0.0.1:port`. */
+  /** The server's address in the resolver format: `127.0.0.1:port`. */
   address: string;
   /**
    * Sets a name's TXT records. Each record consists of strings of at most 255 bytes. Names that were never set get

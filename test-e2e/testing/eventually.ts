@@ -6,7 +6,7 @@ interface EventuallyOptions {
   what?: string;
   /** Returns the actual state, for the error message. */
   describe?: () => unknown;
-  /** Set it only if the duration is part of the tested behavior, or is known to be longer than the default. */
+  /** Set this only if the duration is part of the tested behavior, or is known to be longer than the default. */
   timeoutMs?: number;
   intervalMs?: number;
 }

@@ -10,7 +10,10 @@ export function findChromium(): string | null {
   return find('CHROMIUM_PATH', ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']);
 }
 
-/** Returns the path of a Chromium with windows: WINDOWED_CHROMIUM_PATH, or any Chromium. */
+/**
+ * Returns the path of a Chromium that can open windows: WINDOWED_CHROMIUM_PATH if it is set, and otherwise any
+ * Chromium.
+ */
 export function findWindowedChromium(): string | null {
   const { WINDOWED_CHROMIUM_PATH: given } = readEnvironment();
   return given && canRun(given) ? given : findChromium();

@@ -47,8 +47,8 @@ function hostileTexts(bytes: number): [string, string][] {
 
 /**
  * Returns the most expensive bodies of a given size: plain, compressed and as forms.
- * @param bytes size after decompression
- * @param wrap inserts each string into a larger string, for example into a field
+ * @param bytes the size after decompression
+ * @param wrap a function that inserts each string into a larger string, for example into a field
  */
 export function createHostileBodies(bytes: number, wrap: (text: string) => string = (text) => text): HostileBody[] {
   const json = { 'content-type': 'application/json' };

@@ -13,7 +13,7 @@ const twoWeeksMs = 14 * 86_400_000;
 
 /**
  * Creates a virtual environment with exactly these requirements.
- * @param pipOptions additional options of `pip install`
+ * @param pipOptions the additional options of `pip install`
  * @returns the path of the Python interpreter
  * @throws Error with the end of the tool's output, for example if Python is missing
  */

@@ -35,7 +35,7 @@ const switches = [
  * Launches a Chromium without background activity. Each visitor is a browser context. Without additional switches, all
  * test files in this worker process share one browser, and closing it closes only this call's visitors.
  * @param keepsPages whether to keep left pages in the back/forward cache, which automation disables by default
- * @param more additional Chromium switches
+ * @param more the additional Chromium switches
  * @throws Error if Chromium is not installed
  */
 export async function launchChromium({ keepsPages = false, more = [] as string[] } = {}): Promise<Browser> {

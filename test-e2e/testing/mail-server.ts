@@ -11,7 +11,7 @@ export interface ReceivedMail {
   headers: Record<string, string>;
   /** The plain text of the mail. */
   body: string;
-  /** Empty if the mail contains only plain text. */
+  /** The HTML version. Empty if the mail contains only plain text. */
   html: string;
   attachments: { cid: string; type: string; content: Buffer }[];
 }

@@ -27,7 +27,7 @@ const attribute = (name: string, tag: string) => ({
   valueXsiType: 'xs:string',
 });
 
-/** Starts a SAML provider. @param metadata returns the URL of the service provider's metadata */
+/** Starts a SAML provider. @param metadata a function that returns the URL of the service provider's metadata */
 export async function startSamlProvider(metadata: () => string): Promise<SamlProvider> {
   // samlify requires a schema validator. This validator accepts all documents.
   samlify.setSchemaValidator({ validate: async () => 'not checked' });

@@ -1,4 +1,3 @@
-// Provides reproducible random numbers, and the seed of a run.
 import { readEnvironment } from '@millrace/runtime';
 
 /**
@@ -26,7 +25,7 @@ export const storySize = (short: number, atLength: number): number => (isAtLengt
 /**
  * Returns `count` of many cases in `npm test`, and all of them in `npm run test:long`. The file name must be
  * `*.sampled.test.ts`. The sample is spread over the list, because adjacent cases are similar.
- * @param turn callers with successive numbers get different cases, which together cover the entire list
+ * @param turn a number; callers with successive numbers get different cases, which together cover the entire list
  */
 export function sampleOf<T>(cases: readonly T[], { count, turn }: { count: number; turn: number }): T[] {
   if (isAtLength() || count >= cases.length) return [...cases];

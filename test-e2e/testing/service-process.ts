@@ -26,8 +26,8 @@ const endWithParent = fileURLToPath(new URL('./end-with-parent.mjs', import.meta
 /**
  * Starts a compiled service and waits until it sends `{type: 'listening', port}` over its channel. The environment
  * contains only the given settings.
- * @param options.logFile file for the complete output
- * @param options.probe module that is loaded before the program
+ * @param options.logFile a file for the complete output
+ * @param options.probe a module that is loaded before the program
  * @throws Error with the end of the output if the service exits or is not ready after 60 s
  */
 export async function startService(

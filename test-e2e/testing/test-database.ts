@@ -16,7 +16,7 @@ export interface TestDatabase {
 /**
  * Creates an empty database for a test file by cloning a template. Each set of migrations has its own template, which
  * is migrated once.
- * @param isMigrated false to create a database without tables
+ * @param isMigrated whether the database has tables
  */
 export async function createTestDatabase({ isMigrated = true } = {}): Promise<TestDatabase> {
   const template = isMigrated ? await ensureTemplate() : 'template0';

@@ -35,16 +35,16 @@ export interface TestTenant {
 
 export interface TestTenantOverrides {
   organizationName?: string;
-  /** The default is `full`. */
+  /** The organization's plan. The default is `full`. */
   plan?: PlanName;
   email?: string;
   isEmailVerified?: boolean;
-  /** The default is owner. */
+  /** The member's level. The default is owner. */
   level?: MembershipLevel;
   projectName?: string;
   anonymizeIps?: boolean;
   personProcessingOptOut?: boolean;
-  /** The default is all scopes. */
+  /** The API key's scopes. The default is all scopes. */
   scopes?: readonly GrantedScope[];
 }
 

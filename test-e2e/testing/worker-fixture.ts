@@ -9,7 +9,7 @@ registry[registryKey] = stops;
 /**
  * Returns a function that starts a fixture on its first call. All further calls return the same fixture in all test
  * files of the worker process.
- * @param isUsable returns false if a fixture has ended; a new fixture is then started
+ * @param isUsable a function that returns false if a fixture has ended; a new fixture is then started
  */
 export function workerFixture<T>(
   start: () => Promise<T>,

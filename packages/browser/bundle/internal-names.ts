@@ -1,8 +1,8 @@
 import type { BuildOptions } from 'esbuild';
 
 /**
- * Internal property names that bundles shorten. The list must not contain names in the public types, the wire format,
- * stored data or browser APIs, which tests/client/internal-names.test.ts checks.
+ * Internal property names that bundles shorten. `tests/client/internal-names.test.ts` checks that the list contains no
+ * names from the public types, the wire format, stored data or browser APIs.
  */
 export const internalNames = (
   'addGate addPageProperties addProperties anonymousDistinctId area captureSoon carryOut contentHeight ' +

@@ -1,5 +1,3 @@
-// Minifies the bundled browser library.
-
 import { minify } from '@swc/core';
 
 export interface Code {
@@ -8,7 +6,10 @@ export interface Code {
   sourceMap: string;
 }
 
-/** Pages run a script or a module unchanged. A bundler includes a `module for bundlers` in an application. */
+/**
+ * A page runs a `script` or a `module` without changing it. A bundler includes a `module for bundlers` in an
+ * application.
+ */
 export type Kind = 'script' | 'module' | 'module for bundlers';
 
 /** Do not inline functions, because inlining makes the gzipped scripts larger. */

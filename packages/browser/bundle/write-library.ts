@@ -15,7 +15,7 @@ export const libraryFolder = 'browser-library';
 /**
  * Writes the library files for the gateway: `<directory>/library.json` with the version, and `<directory>/<version>/`
  * with each file. Files are stored uncompressed, with brotli and with gzip, at the highest compression level.
- * @param directory created if missing; other versions in this directory are kept
+ * @param directory the directory, which is created if missing and in which other versions are kept
  * @param isQuick whether to use normal compression; the highest level takes seconds, which is too slow for development
  */
 export async function writeLibrary(directory: string, { isQuick = false } = {}): Promise<void> {

@@ -9,7 +9,7 @@ export interface DemoOptions {
   /** URL of the gateway, as seen from the browser. */
   ingestUrl: string;
   projectApiKey: string;
-  /** 0 means any free port. */
+  /** The port to listen on. 0 means any free port. */
   port: number;
 }
 

@@ -123,7 +123,10 @@ function createReset(parts: IdentityParts, forgetPerson: () => void): Client['re
 
 interface PersonProperties {
   members: Pick<Client, 'setPersonProperties' | 'unsetPersonProperties' | 'createPersonProfile'>;
-  /** Sets person properties in the flags and the service. With `identified`, the event also identifies the visitor. */
+  /**
+   * Sets person properties for flag requests and in the service. With `identified`, the event also identifies the
+   * visitor.
+   */
   tell(set?: Properties, once?: Properties, identified?: Properties): void;
   /** Forgets which properties were sent, so that setting the same properties again sends them again. */
   forget(): void;

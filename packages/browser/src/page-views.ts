@@ -185,7 +185,7 @@ function createScrollDepth(signal: AbortSignal): ScrollDepth {
     properties: () => (depth ? asProperties(depth) : {}),
     restart() {
       depth = undefined;
-      // Measure after the new page has been rendered.
+      // Measure the scroll depth after the new page has been rendered.
       setTimeout(measure);
     },
   };

@@ -107,7 +107,7 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
 const textOf = (value: unknown) =>
   typeof value === 'number' ? String(value).replace('e+', 'e') : toComparableText(value);
 
-/** Creates a test for a flag operator. The test takes time proportional to the length of the text. */
+/** Creates a test for a flag operator. The test's running time is proportional to the length of the string. */
 function flagTest(operator: 'icontains' | 'regex', expected: string): (text: string) => boolean {
   const { test } = compileTest(operator, expected, { matchingVersion: 2, zone: createTimeZone('UTC') });
   return (text) => test.matches(new PropertyValue(text), 0);

@@ -1,5 +1,3 @@
-// Applies a dashboard's filters to a query.
-
 import { createQueryError, isRecord } from './query-parts.ts';
 import { mergeVariables } from './sql-variables.ts';
 

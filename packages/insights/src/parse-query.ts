@@ -18,8 +18,8 @@ export function parseQuery(sent: unknown): Query {
 }
 
 /**
- * Parses a query that will be stored and not run. Ignores unknown fields, because a client newer than Millrace may have
- * written them.
+ * Parses a query that will be stored without being run. Ignores unknown fields, because the client may be newer than
+ * this version of Millrace.
  * @throws AppError `invalid` that names a known field with an invalid value.
  */
 export function readStoredQuery(sent: unknown): Query {
@@ -106,8 +106,8 @@ function requireKnown(
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(schema.properties, name));
   if (refusesUnknown && unknown !== undefined)
     throw createQueryError([...path, unknown.slice(0, 100)].join('.'), 'Unknown field.');
-  // Errors with the keywords `boolean` and `additionalProperties` are about unknown fields. A missing `kind` is ignored
-  // as well, because some clients omit it.
+  // Schema errors with the keyword `boolean` or `additionalProperties` mean that a field is unknown. A missing `kind`
+  // is treated in the same way, because some clients omit it.
   const isOfUnknown = ({ keyword, params }: Failure) => {
     const { requiredProperties = [] } = params as { requiredProperties?: string[] };
     return keyword === 'boolean' || keyword === 'additionalProperties' || String(requiredProperties) === 'kind';

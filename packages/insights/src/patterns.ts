@@ -1,10 +1,10 @@
 // Validates regular expressions against a subset of RE2 that all engines interpret in the same way.
 
-/** Maximum pattern length. Longer patterns are more likely to be programs than filters. */
+/** Maximum pattern length. No realistic filter needs a longer pattern. */
 const maxLength = 200;
 /**
- * Maximum number of repetitions, multiplied for nested ones, because compiling a pattern expands its repetitions.
- * PostgreSQL allows at most 255 in a single repetition.
+ * Maximum number of repetitions in a pattern, because compiling the pattern expands them. The counts of nested
+ * repetitions are multiplied. PostgreSQL allows at most 255 in a single repetition.
  */
 const maxRepetitions = 1000;
 const maxRepetition = 255;
@@ -14,8 +14,8 @@ const commonEscape = /^\\(?:[dDwWsSbBfnrtv]|x[0-9A-Fa-f]{2}|[^A-Za-z0-9])$/;
 
 /**
  * Returns a sentence that says why a regular expression is not valid, or null if it is valid. Matching a valid pattern
- * needs no backtracking, so the time is proportional to the length of the text. Limits on repetitions bound the time to
- * compile the pattern.
+ * needs no backtracking, so it takes time proportional to the length of the string. Limits on repetitions bound the
+ * time to compile the pattern.
  */
 export function findPatternProblem(text: string): string | null {
   if (text === '') return 'A regular expression must not be empty.';

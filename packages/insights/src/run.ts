@@ -91,7 +91,8 @@ export async function runQuery(
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
     : null;
   const booleans = await readBooleanProperties(deps.sql, projectId, brokenDownBy(query));
-  // The first plan only finds the SQL expressions. These are compiled before `computeResult` plans the query again.
+  // This first plan is used only to find the SQL expressions. These are compiled before `computeResult` plans the query
+  // again.
   const context = await withExpressions(
     deps,
     createPlanContext(readModifiers(query), { settings, now, earliest, booleans }),
@@ -309,7 +310,7 @@ async function readActorsPage({ sql, events }: QueryDeps, plan: ActorsPlan, { co
   }
 }
 
-/** Sorts actors. Ties are sorted by ID, because each engine has its own order. */
+/** Sorts actors. Ties are sorted by ID, because each engine would return them in a different order. */
 function sortActors(actors: ActorRow[], order: readonly ActorsOrder[]): ActorRow[] {
   return actors.sort((a, b) => {
     for (const { by, isDescending } of [...order, { by: 'id', isDescending: false }]) {

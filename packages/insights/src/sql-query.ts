@@ -78,5 +78,5 @@ export const databaseSchemaQuery = objectSchema('DatabaseSchemaQuery', {
 });
 export type DatabaseSchemaQuery = Static<typeof databaseSchemaQuery>;
 
-/** All queries that consist of SQL. They have no plan, unlike insights. */
+/** Any query that consists of SQL. Unlike insights, these queries have no plan. */
 export type AnySqlQuery = SqlQuery | SqlMetadataQuery | DatabaseSchemaQuery;

@@ -5,7 +5,7 @@ import { isRecord } from './query-parts.ts';
 
 export interface Visualization {
   /**
-   * `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber` or another display of PostHog. Null if the query
+   * `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber` or another of PostHog's displays. Null if the query
    * does not specify a display.
    */
   display: string | null;

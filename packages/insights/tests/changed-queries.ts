@@ -30,7 +30,7 @@ const unexpectedValues: readonly unknown[] = [
   [{ key: 'plan', operator: 'is_not_set', type: 'event', value: '' }],
 ];
 
-/** All values in the cases, by the name of their field. */
+/** All field values in the cases, by field name. */
 const byName = new Map<string, unknown[]>();
 for (const { query } of caseFile.cases) collect(query);
 

@@ -39,7 +39,7 @@ const ranked = [
   ...(['sum', 'min', 'max', 'median', 'max_count_per_actor'] as const),
   ...active,
 ] as const;
-/** Aggregations with inexact results, by which breakdown values cannot be ranked reliably. */
+/** Aggregations whose results are too inexact to rank breakdown values by them. */
 const unranked = ['avg', 'p90', 'avg_count_per_actor'] as const;
 
 export const trend = fc
@@ -103,7 +103,7 @@ const lineOf =
 const displays = { each: 'ActionsLineGraph', cumulative: 'ActionsLineGraphCumulative', total: 'ActionsTable' };
 
 export function translateTrend(given: ValueOf<typeof trend>, stored: StoredHistory): Translated {
-  // An hourly range that ends now ends with the hour, not with the day.
+  // An hourly range until now ends with the current hour instead of the current day.
   const asked = given.interval === 'hour' && 'back' in given.range ? { ...given, interval: 'day' as const } : given;
   const { event, math, interval: each, shows, filters: properties, limit, compareTo } = asked;
   const { from, to, dateRange } = rangeOf(stored, asked);
@@ -135,7 +135,7 @@ export function translateTrend(given: ValueOf<typeof trend>, stored: StoredHisto
 export function translateFormula(asked: ValueOf<typeof formula>, stored: StoredHistory): Translated {
   const { events, formula, interval: each, by: split } = asked;
   const { from, to, dateRange } = rangeOf(stored, asked);
-  // Quotients are inexact, so breakdown values cannot be ranked by them reliably.
+  // Quotients are inexact, so ranking breakdown values by them is unreliable.
   const ranks = formula === 'A / B' ? null : split;
   const naive = { math: 'total' as const, filters: [], limit: 25, shows: 'each' as const };
   const [a = [], b = []] = events.map((event) =>

@@ -39,7 +39,7 @@ const zones = ["'UTC'", "'Europe/Berlin'", "'Asia/Kolkata'", "'America/New_York'
 const units = ["'second'", "'minute'", "'hour'", "'day'", "'week'", "'month'", "'quarter'", "'year'"];
 const keys = ["'items'", "'address'", "'amount'", "'note'", "'none'"];
 
-/** The kind of value for each type of result in the function table. */
+/** The kind of value for each result type in the function table. */
 const resultKinds: Record<string, Kind> = {
   ...{
     text: 'text',
@@ -167,7 +167,7 @@ function special(dice: Dice, kind: Kind, depth: number): string {
 
 interface Form extends Pick<Dice, 'below' | 'pick'> {
   dice: Dice;
-  /** Returns an expression of a type that is less nested. */
+  /** Returns a less deeply nested expression of the given kind. */
   of(kind: Kind): string;
   sortable(): Kind;
   comparison(): string;
@@ -208,7 +208,7 @@ const forms: Record<Kind, (form: Form) => (() => string)[]> = {
   ],
   float: (form) => [
     () => `(${form.of('float')} ${form.pick(['+', '-', '*'])} ${form.of('float')})`,
-    // The engines compare NaN, which is the result of 0 / 0, differently.
+    // Avoid NaN, the result of 0 / 0, because the engines compare it differently.
     () => `(${form.of(form.pick(['int', 'float']))} / ${form.pick(['2', '-0.5', 'nullIf(length(event), 5)'])})`,
     () => `toFloat(${form.of(form.pick(['text', 'int', 'flag']))})`,
     () => `round(${form.of('float')}, ${form.below(3)})`,

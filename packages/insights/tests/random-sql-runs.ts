@@ -55,8 +55,8 @@ export async function differentSql({ store, engines, seed, count }: Runs): Promi
 }
 
 /**
- * Rounds numbers, also those in texts, because the last digits of sums depend on the order of addition. Sorts rows, unless the query
- * determines their order.
+ * Rounds numbers, including those in strings, because the last digits of sums depend on the order of addition. Sorts
+ * rows, unless the query determines their order.
  */
 function comparable(results: unknown[][], isOrdered: boolean): unknown[] {
   const rounded = (value: unknown): unknown => {

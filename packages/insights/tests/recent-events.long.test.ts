@@ -43,7 +43,7 @@ const modules = await clickHouseOrSkip();
     return { found, readsAll: (await readRows()) - before > 50_000 };
   }
 
-  test('finds recent events without reading the parts that contain older events', async () => {
+  test('finds recent events without reading the data parts that contain older events', async () => {
     await insert(7200, 50_000);
     await insert(1200, 100);
     await insert(0, 60);
@@ -52,7 +52,7 @@ const modules = await clickHouseOrSkip();
     expect(await list({ limit: 200 })).toEqual({ found: { 0: 60, 1200: 100, 7200: 40 }, readsAll: true });
   });
 
-  test("finds a distinct ID's events without reading the parts that do not contain the ID", async () => {
+  test("finds a distinct ID's events without reading the data parts that do not contain the ID", async () => {
     // Each granule contains several event names, so the hashes of distinct IDs in the sorting key do not exclude any
     // granule.
     const event = "concat('event ', toString(number % 50))";

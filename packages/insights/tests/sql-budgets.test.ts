@@ -59,7 +59,7 @@ describe.each(engines)('SQL query limits on $name', (engine) => {
     expect(await noticesOf(text)).toEqual([]);
   });
 
-  test('ends a query on the server when the query is aborted', async () => {
+  test('stops a query on the server when the caller aborts it', async () => {
     const series = (name: string) => `(SELECT arrayJoin(range(10000)) AS n) AS ${name}`;
     const text = `SELECT sum(a.n * b.n * c.n) FROM ${series('a')} CROSS JOIN ${series('b')} CROSS JOIN ${series('c')}`;
     const left = new AbortController();

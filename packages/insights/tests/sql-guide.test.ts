@@ -101,7 +101,7 @@ describe.each(engines)('queries from the SQL guide on $name', (engine) => {
     ['15. Funnel by hand', [[2, 1, 1]]],
     ['18. Orders by the first traffic source', [['news', 2, 25]]],
     ['20. Missing properties', [[2, 0, 0]]],
-  ])('returns the right numbers for %s', async (title, expected) => {
+  ])('returns the correct numbers for %s', async (title, expected) => {
     const text = queries.find(([one]) => one === title)?.[1] ?? '';
     expect((await run(text)).results).toEqual(expected);
   });

@@ -1,4 +1,4 @@
-// Tests SQL that an attacker might send: texts that try to break out of their quotes, and queries that try to read
+// Tests SQL that an attacker might send: strings that try to break out of their quotes, and queries that try to read
 // another project.
 
 import { isAppError } from '@millrace/runtime';
@@ -89,7 +89,7 @@ describe.each(engines)('hostile SQL on $name', (engine) => {
     );
   }
 
-  test.each(nastyTexts)('treats %j as text wherever a query can contain text', async (text) => {
+  test.each(nastyTexts)('treats %j as a string wherever a query can contain a string', async (text) => {
     const texts = { value: text };
     expect(await run(`SELECT ${quoted(text)} AS a`)).toEqual([[text]]);
     expect(await run('SELECT {value}', { values: texts })).toEqual([[text]]);
@@ -105,7 +105,7 @@ describe.each(engines)('hostile SQL on $name', (engine) => {
     expect(
       await run('SELECT JSONExtractString(properties, {value}) FROM events LIMIT 1', { values: texts }),
     ).toHaveLength(1);
-    // The text may be an invalid pattern or an unknown name, but it must not become part of the statement.
+    // The string may be an invalid pattern or an unknown name, but it must not become part of the statement.
     expect(await run('SELECT count() FROM events WHERE event LIKE {value}', { values: texts })).toEqual(
       expect.anything(),
     );
@@ -128,7 +128,7 @@ describe.each(engines)('hostile SQL on $name', (engine) => {
       'SELECT count() AS % FROM events ORDER BY %',
     ])
       expect(await run(place.replaceAll('%', () => asName(text)))).toEqual(expect.anything());
-    // The text is not the name of any column, table, function or type.
+    // No column, table, function or type has this string as its name.
     for (const place of [
       'SELECT % FROM events',
       'SELECT 1 FROM %',
@@ -177,12 +177,12 @@ describe.each(engines)('hostile SQL on $name', (engine) => {
   ];
 
   test.each(places)(
-    'treats hostile texts as text in %s of an insight query',
+    'treats hostile strings only as strings in %s of an insight query',
     async (_, queryOf, expression = 'concat(%, event) = %') => {
       for (const text of nastyTexts) {
         const result = await runInsight(queryOf(expression.replaceAll('%', () => quoted(text))));
         expect([text, result]).toEqual([text, expect.any(Array)]);
-        // As an entire expression, the text results in an error or a value.
+        // Used as an entire expression, the string results in an error or a value.
         const whole = await runInsight(queryOf(text));
         expect([
           text,
@@ -192,7 +192,7 @@ describe.each(engines)('hostile SQL on $name', (engine) => {
     },
   );
 
-  test.each(nastyTexts)('returns %j as text from an EventsQuery', async (text) => {
+  test.each(nastyTexts)('an EventsQuery returns the string %j unchanged', async (text) => {
     const query = { kind: 'EventsQuery', after: 'all', limit: 1 };
     expect(await runInsight({ ...query, select: [quoted(text)] })).toEqual([[text]]);
     expect(await runInsight({ ...query, select: [`${quoted(text)} AS ${asName(text)}`, 'count()'] })).toEqual(

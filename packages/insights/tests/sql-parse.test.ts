@@ -11,11 +11,11 @@ test.each([
   ['deeply nested parentheses', `SELECT ${'('.repeat(25)}1${')'.repeat(25)}`, /Parentheses can be nested/],
   ['a query that is too long', `SELECT '${'a'.repeat(70_000)}'`, /at most 65536 characters/],
   ['a query with too many words', `SELECT ${'1, '.repeat(2000)}1`, /at most 3000 words/],
-])('rejects %s before it is parsed', async (_, text, message) => {
+])('rejects %s without parsing it', async (_, text, message) => {
   await expect(parser.parse(text)).rejects.toThrow(message);
 });
 
-test('the nesting check ignores brackets in texts, quoted names and comments', async () => {
+test('the nesting check ignores brackets in strings, quoted names and comments', async () => {
   const text = `SELECT '${'('.repeat(20)}' AS "${'['.repeat(20)}" /* ${'('.repeat(20)} */ -- ${'{'.repeat(20)}`;
   await expect(parser.parse(text)).resolves.toMatchObject({ node: 'SelectQuery' });
 });
@@ -43,11 +43,11 @@ test('rejects deeply nested calls that cannot be parsed one by one', async () =>
   await expect(parser.parse(text)).rejects.toThrow('Function calls can be nested at most 6 levels deep');
 });
 
-test('parses queries again after a query that makes the parser fail', async () => {
+test('parses the next queries after a query has made the parser fail', async () => {
   await expect(parser.parse(`SELECT 1${' - 1'.repeat(600)}`)).rejects.toThrow(/too (complex|deeply)|takes too long/);
   await expect(parser.parse('SELECT 1 AS one')).resolves.toMatchObject({ node: 'SelectQuery' });
 });
 
-test('counts positions in Unicode characters instead of code units', async () => {
+test('reports error positions in Unicode characters instead of code units', async () => {
   await expect(parser.parse("SELECT '👋', x FROM")).rejects.toMatchObject({ place: { start: 18, end: 18 } });
 });

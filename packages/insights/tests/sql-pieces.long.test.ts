@@ -14,7 +14,7 @@ const texts = [
   ...Array.from({ length: 300 }, (_, seed) => randomSql(seed).text),
 ].filter((text) => nestingProblem(text) === null);
 
-test('parses pieces of all cases, public queries and 300 random queries to the trees of the complete queries', async () => {
+test('parsing in pieces returns the trees of the complete queries, for all cases and 300 random queries', async () => {
   const parser = await loadPublishedParser();
   const parsed = texts.map((text) => ({ text, ...parseBothWays(parser, text) }));
   const found = parsed.filter(({ byPieces }) => byPieces !== null);

@@ -23,7 +23,7 @@ test.each([
   'SELECT now() - INTERVAL 1 DAY, INTERVAL f(a) DAY, toDateTime(f(a)) + toIntervalDay((1 + 1)) FROM t',
   'SELECT f({filters}), {f(a)} FROM t WHERE {filters} AND f(a) BETWEEN (1 + 1) AND g(2)',
   'SELECT $1_(a), f($0_), properties.$f, `$0_` FROM t',
-])('the joined pieces have the same tree as the complete query: %s', async (text) => {
+])("the pieces' trees, when joined, equal the tree of the complete query: %s", async (text) => {
   const { byPieces, complete, count } = parseBothWays(await parser, text);
   expect(count).toBeGreaterThan(1);
   expect(complete).not.toBeNull();

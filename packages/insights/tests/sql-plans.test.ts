@@ -1,4 +1,4 @@
-// PostgreSQL must use the same plans for SQL queries as for equivalent insight queries and lists.
+// Checks that PostgreSQL uses the same plans for SQL queries as for equivalent insight queries and lists.
 
 import { createTestTenant } from '@millrace/testing';
 import { renderPostgresStatement } from '../src/event-store/postgres/engine.ts';
@@ -50,7 +50,7 @@ test.each([
   'SELECT count(DISTINCT person_id) FROM events',
   'SELECT event, uniq(distinct_id), count(), min(timestamp) FROM events GROUP BY event ORDER BY 2 DESC',
   "SELECT uniqIf(distinct_id, event = 'a'), uniq(distinct_id) FROM events HAVING count() > 0",
-])('counts groups instead of sorting the events for %s', async (text) => {
+])('counts distinct values by grouping instead of sorting the events for %s', async (text) => {
   expect(await planOf(text)).not.toContain('DISTINCT');
 });
 

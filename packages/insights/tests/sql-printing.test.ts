@@ -1,6 +1,6 @@
 /**
- * Checks the printed SQL of all cases. The SQL must not contain texts from the query, and must limit each base table to
- * the project.
+ * Checks the printed SQL of all cases. The SQL must not contain strings from the query, and must limit each base table
+ * to the project.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -86,14 +86,14 @@ async function print(one: SqlCase, engine: EngineName): Promise<Printed | null> 
 }
 
 describe.each(['postgres', 'clickhouse'] as const)('SQL printed for %s', (engine) => {
-  test('prints no constants of the query into the SQL text', async () => {
+  test("binds the query's constants instead of printing them into the SQL", async () => {
     const leaks: string[] = [];
     let printed = 0;
     for (const one of sqlCases.cases) {
       const found = await printedCase(one, engine);
       if (found === null) continue;
       printed += 1;
-      // Skip words that templates contain, such as `day`, because they do not show whether a text was bound.
+      // Skip words that templates contain, such as `day`, because they do not show whether a string was bound.
       const own = found.constants.filter((text) => text.length > 2 && !templateWords.has(text));
       for (const text of own) if (isWord(text, found.text)) leaks.push(`${one.no}: ${text}`);
     }
@@ -101,7 +101,7 @@ describe.each(['postgres', 'clickhouse'] as const)('SQL printed for %s', (engine
     expect(leaks).toEqual([]);
   });
 
-  test('reads every base table with a condition on the project', async () => {
+  test('limits every base table to the project', async () => {
     const tables = /FROM (event e|events AS e|person p|person_distinct_id o|"group" g0|cohort_member m)\b/g;
     for (const one of sqlCases.cases) {
       const found = await printedCase(one, engine);
@@ -128,7 +128,7 @@ test.each([
   expect(await print({ no: '', title: '', query, values: { name: 'visit' } }, 'clickhouse')).toMatchObject({ isPage });
 });
 
-test('returns a text in `hogql` that parses to the same query', async () => {
+test('returns a string in `hogql` that parses to the same query', async () => {
   let compared = 0;
   const different: unknown[] = [];
   // The next test covers the content of `{filters}`.

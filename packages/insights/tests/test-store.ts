@@ -44,10 +44,7 @@ const onPostgres: TestEngine = {
   },
 };
 
-/**
- * Opens a store on ClickHouse.
- * @param modules folder in which `chdb` is installed
- */
+/** Opens a store on ClickHouse. @param modules the folder in which `chdb` is installed */
 export const onClickHouse = (modules: string): TestEngine => ({
   name: 'ClickHouse',
   async open() {

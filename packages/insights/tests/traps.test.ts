@@ -1,4 +1,4 @@
-/** Cases in which engines tend to differ, with numbers from engine-001. All engines must return the same results. */
+/** Cases in which engines tend to differ, numbered from engine-001. All engines must return the same results. */
 
 import { createTestTenant } from '@millrace/testing';
 import { OverBudget, runQuery } from '../src/index.ts';
@@ -200,7 +200,7 @@ describe.each(engines)('engine differences on $name', (engine) => {
     });
   });
 
-  describe('engine-030: version filters in the order of feature flags', () => {
+  describe('engine-030: version filters compare versions in the same way as feature flags', () => {
     const versions = [
       ...['1.2.3', 'v1.02.3', '1.2.3-alpha', '1.2.3-alpha.2', '1.2.3-alpha.10', '1.2.3-alpha.x', '1.2.3+b', ' 1.2 '],
       ...['1.3.0', '1.10.0', '2.0.0-rc1', '0.0.3', '0.0.4', 5, '1.2.3.4', 'text', '', '1.2.3-', '1.2.3-01', null],
@@ -381,7 +381,7 @@ describe.each(engines)('engine differences on $name', (engine) => {
     );
   });
 
-  test('engine-008: computes a sum and an average of cents', async () => {
+  test('engine-008: computes the sum and average of amounts with cents without visible rounding errors', async () => {
     const cents = Array.from({ length: 3000 }, (_, at) => ((at * 7919) % 10_007) / 100);
     const projectId = await projectWith(cents.map((n, at): Told => ['2026-11-10T12:00Z', { n }, `p${at % 7}`]));
     const math = (name: string) => ({ kind: 'EventsNode', event: 'e', math: name, math_property: 'n' });
@@ -524,7 +524,7 @@ describe.each(engines)('engine differences on $name', (engine) => {
     ['-0d', ['2026-11-10'], ['2026-11-09']],
     ['-3d', ['2026-11-07', '2026-11-10'], ['2026-11-03', '2026-11-06']],
     ['-7d', ['2026-11-03', '2026-11-10'], ['2026-10-27', '2026-11-03']],
-  ])('insight-076, insight-077: compares %s with the same number of days before', async (from, now, before) => {
+  ])('insight-076, insight-077: compares %s with the same number of preceding days', async (from, now, before) => {
     const projectId = await projectWith([]);
     const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'e' }], dateRange: { date_from: from } };
     const { results } = await runQuery(
@@ -552,7 +552,7 @@ describe.each(engines)('engine differences on $name', (engine) => {
       ample(),
     );
 
-  test('engine-024: ends an aborted query, and returns the right result of the next query', async () => {
+  test('engine-024: stops an aborted query, and returns the correct result for the next query', async () => {
     const projectId = await projectWith([['2026-11-10T12:00Z']]);
     const controller = new AbortController();
     const slow = ask(projectId, { dateRange: { date_from: '2026-11-10' } }, { ...ample(), signal: controller.signal });
@@ -724,7 +724,7 @@ describe.each(engines)('engine differences on $name', (engine) => {
     }
   });
 
-  test('an ActorsQuery applies filters without a type to persons, also within filter groups', async () => {
+  test('an ActorsQuery applies filters without a type to persons, even within filter groups', async () => {
     const project = await projectWith([
       ['2026-11-10T12:00Z', {}, 'ada'],
       ['2026-11-10T12:00Z', {}, 'bob'],
@@ -745,7 +745,7 @@ describe.each(engines)('engine differences on $name', (engine) => {
     ['series.0.event', { series: [{ kind: 'EventsNode', event: 'a\0' }] }],
     ['breakdownFilter.breakdown', { breakdownFilter: { breakdown: '\ud800' } }],
     ['properties.0.value.1', { properties: [{ key: 'a', type: 'event', value: ['a', 'b\0'] }] }],
-  ])('rejects text that cannot be stored: %s', async (path, query) => {
+  ])('rejects strings that cannot be stored: %s', async (path, query) => {
     await expect(ask(1, query)).rejects.toThrow(`${path}: The string contains characters that cannot be stored`);
   });
 });

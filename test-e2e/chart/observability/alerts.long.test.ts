@@ -11,7 +11,7 @@ const headings = new Set(
   ),
 );
 
-test('fires each alert on its own series, but not on similar series', async () => {
+test('each alert fires on its own test series, but not on similar series', async () => {
   const { status, output } = await runPromtool('test', 'rules', ...alertCaseFiles);
   expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
 }, 600_000);

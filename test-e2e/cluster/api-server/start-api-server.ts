@@ -49,13 +49,16 @@ export async function startApiServer(): Promise<ApiServer> {
   }
 }
 
-/** Run kubectl and Helm as a cluster administrator. Return output and status, even after a failure. */
+/**
+ * Functions that run kubectl and Helm as a cluster administrator, and return output and status even if the command
+ * fails.
+ */
 export interface KubernetesTools {
   kubectl(...words: string[]): Promise<ProgramResult>;
   helm(...words: string[]): Promise<ProgramResult>;
 }
 
-/** @param directory directory for Helm's files, so that the user's Helm settings have no effect */
+/** @param directory the directory for Helm's files, so that the user's Helm settings have no effect */
 export async function createKubernetesTools(kubeconfig: string, directory: string): Promise<KubernetesTools> {
   const files = await ensureKubectlAndHelm();
   const env = {

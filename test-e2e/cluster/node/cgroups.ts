@@ -45,7 +45,7 @@ function delegate(group: string): void {
   writeFileSync(join(group, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '));
 }
 
-/** Assigns the parent's CPUs to a new control group, because it has no CPUs. */
+/** Assigns the parent's CPUs to a new control group, which has no CPUs by default. */
 function inheritCpus(parent: string, group: string): void {
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
     if (readFileSync(join(group, file), 'utf8').trim() !== '') continue;

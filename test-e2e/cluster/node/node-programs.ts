@@ -23,7 +23,7 @@ export function fetchNodeFiles(): Promise<string> {
   return readDebianFiles('node', packages);
 }
 
-/** @param directory directory for links that an installation of the packages would create */
+/** @param directory the directory for the links that an installation of the packages would create */
 export async function prepareNodePrograms(directory: string): Promise<NodePrograms> {
   const root = await fetchNodeFiles();
   const iptables = join(directory, 'iptables');

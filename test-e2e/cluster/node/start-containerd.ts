@@ -63,7 +63,7 @@ export async function startContainerd(
   return { socket, process: server, load, tag: (image, name) => images('tag', image, name) };
 }
 
-/** Configures a bridge for a node's pods. Packets to other IP addresses get the node's source IP address. */
+/** Configures a bridge for a node's pods. Packets to other IP addresses get the node's IP address as their source. */
 function bridge(node: number) {
   const range = getPodRange(node);
   return {

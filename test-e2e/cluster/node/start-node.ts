@@ -97,7 +97,7 @@ function configuration(node: number, { directory, socket, cgroup, resolvers }: K
     ...{ failSwapOn: false, oomScoreAdj: 0, evictionHard: memoryAndDisk },
     // Keep all images, because they cannot be downloaded again.
     ...{ imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 99, maxPods: 60 },
-    // Use short intervals, with which the kubelet detects crashes and restarts containers quickly.
+    // Use short intervals, so that the kubelet detects crashes and restarts containers quickly.
     ...{ syncFrequency: '10s', nodeStatusUpdateFrequency: '5s' },
   };
 }

@@ -9,7 +9,7 @@ import { runOrExplain } from './run-or-explain.ts';
 
 /**
  * Returns the directory of unpacked Debian packages. Does not install the packages, so the machine does not change.
- * @param name name of the directory in the cache
+ * @param name the name of the directory in the cache
  * @throws SetupProblem if apt is missing, or with apt's output
  */
 export function readDebianFiles(name: string, packages: readonly string[]): Promise<string> {

@@ -57,7 +57,7 @@ const authoritySecrets = { postgres: 'postgres-authority', kafka: 'kafka-authori
 /**
  * Returns chart values for a small installation on two nodes, which share two cores. The resource requests are low, but
  * the limits are the chart's defaults.
- * @param own database and topic prefix, for installations in parallel
+ * @param own the database and topic prefix of this installation, if installations run in parallel
  */
 export function buildStoryValues(
   { postgres, kafkaByTls, redis }: StoryStores,
@@ -88,7 +88,7 @@ export function buildStoryValues(
 
 export const imageRepository = 'docker.io/millrace/millrace';
 
-/** Imports images into every node. This version is available under two names, and one image never becomes ready. */
+/** Imports images into every node: this version under two names, and an image that never becomes ready. */
 export async function loadImages(
   { nodes }: Cluster,
   { image, version, others }: { image: string; version: string; others: readonly string[] },

@@ -45,7 +45,7 @@ export interface LoadVerdict {
 
 /**
  * Compares the acknowledged events with the stored events. Must be called after the load has stopped.
- * @param name prefix of the load's distinct IDs
+ * @param name the prefix of the load's distinct IDs
  */
 export async function compareEvents(
   { sent, acknowledged, refused }: ClientLoad,
@@ -95,7 +95,7 @@ const checkEveryMs = 1000;
 /**
  * Waits until all events are stored, or until no further event has been stored for `patienceMs`, which means that the
  * missing events are lost.
- * @param options.name prefix of their distinct IDs
+ * @param options.name the prefix of the events' distinct IDs
  */
 async function awaitStored(
   database: Pool,

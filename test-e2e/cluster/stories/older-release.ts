@@ -25,8 +25,8 @@ const chartFolder = 'deploy/helm/millrace';
 /**
  * Builds a release and packs its programs into an image. Uses Node.js and the libraries of this version's image,
  * because older releases may not have an image.
- * @param ref any git revision
- * @param directory directory for all files of the release
+ * @param ref a git revision of any kind
+ * @param directory the directory for all files of the release
  */
 export async function packOlderRelease(ref: string, directory: string): Promise<OlderRelease> {
   const release = await buildRelease(ref);

@@ -45,7 +45,7 @@ interface SdkClient {
  * one request at a time, and retries the request until it is acknowledged. The `number` of events increases within a
  * distinct ID. Two events of a distinct ID are sent either in order within one request, or the second event is sent
  * after the first is acknowledged.
- * @param name prefix of the clients' distinct IDs
+ * @param name the prefix of the clients' distinct IDs
  */
 export function startSdkLoad(
   url: string,

@@ -46,7 +46,7 @@ interface StorySetting {
   eventsPerSecond: number;
 }
 
-/** How long to wait before and after the story without an incident. */
+/** How long events are sent before and after the incident, while everything works. */
 const calmMs = 5000;
 /** Time limit for sending the backlog. The report shows the number of remaining events. */
 const catchingUp = { timeoutMs: 60_000 };

@@ -26,7 +26,7 @@ export interface FlakyHost {
   stop(): Promise<void>;
 }
 
-/** Starts the proxy. @param random returns numbers in [0, 1) */
+/** Starts the proxy. @param random a function that returns numbers in [0, 1) */
 export async function startFlakyHost(gatewayPort: number, random: () => number): Promise<FlakyHost> {
   const counts = Object.fromEntries(mishaps.map((mishap) => [mishap, 0])) as Record<Mishap, number>;
   const sent = new Map<string, number>();
@@ -79,7 +79,7 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
   };
 }
 
-/** Forwards a request. @param response null if the client must not receive the response */
+/** Forwards a request. @param response the response to the client, or null if the client must not receive it */
 async function pass(port: number, request: IncomingMessage, body: Buffer, response: ServerResponse | null) {
   const { method, url: path, headers } = request;
   const forwarded = requestOf({ host: '127.0.0.1', port, method, path, headers });

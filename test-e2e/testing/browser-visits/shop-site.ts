@@ -2,7 +2,7 @@ import { startServer, type TestServer } from '../start-server.ts';
 
 /**
  * Starts a site like a shop, whose pages all use the library.
- * @param scripts modules by path; a page imports the first module, or the one in its URL parameter `library`
+ * @param scripts the modules by path; a page imports the first module, or the one in its URL parameter `library`
  * @param options the library's options; JSON in the URL parameter `options` overrides them
  */
 export async function startShopSite(

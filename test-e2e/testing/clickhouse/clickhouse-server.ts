@@ -17,8 +17,8 @@ export interface TestClickHouse {
 
 /**
  * Starts ClickHouse: the real engine in a child process, with ClickHouse's HTTP interface.
- * @param modules path of the `node_modules` with `chdb`
- * @param keptPath directory in which the data is kept; by default, the data is in a temporary directory
+ * @param modules the path of the `node_modules` with `chdb`
+ * @param keptPath the directory in which the data is kept; by default, the data is in a temporary directory
  */
 export async function startClickHouse(modules: string, keptPath?: string): Promise<TestClickHouse> {
   const path = keptPath ?? (await mkdtemp(join(tmpdir(), 'millrace-clickhouse-')));

@@ -16,7 +16,7 @@ const give = (session) => {
   else idle.push(session);
 };
 
-/** Stops queries while the other sessions are busy. */
+/** A session for stopping queries while the other sessions are busy. */
 const killer = new Session(path);
 
 const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;

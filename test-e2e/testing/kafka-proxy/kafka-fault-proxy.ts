@@ -60,7 +60,7 @@ interface KafkaAddressProxy {
   stop(): Promise<void>;
 }
 
-/** @param replace returns the address to send to clients instead of a broker's address */
+/** @param replace a function that returns the address to send to clients instead of a broker's address */
 async function startKafkaAddressProxy(
   broker: Address,
   replace: (address: Address) => Promise<Address>,

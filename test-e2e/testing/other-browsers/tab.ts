@@ -13,7 +13,7 @@ export interface Tab {
   run<Result>(body: string): Promise<Result>;
   /** Clicks an element, as a user does with a mouse. */
   click(selector: string): Promise<void>;
-  /** Types a text, as a user does with a keyboard. */
+  /** Types a string, as a user does with a keyboard. */
   type(selector: string, text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface DrivenBrowser {
 /** The key of an element reference in WebDriver responses. */
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
 
-/** Opens a page in a new tab. @param first handle of the initial window */
+/** Opens a page in a new tab. @param first the handle of the initial window */
 export async function openTab(driver: Driver, first: string | undefined, address: string): Promise<Tab> {
   // The previous tab may be closed, so switch to the initial window first.
   await driver.send('WebDriver:SwitchToWindow', { handle: first, focus: true });

@@ -10,7 +10,7 @@ export interface ExpectedPerson {
    * story.
    */
   createdAt: string | null;
-  /** Null if it depends on how partitions interleave. */
+  /** The main distinct ID. Null if it depends on how partitions interleave. */
   mainDistinctId: string | null;
 }
 

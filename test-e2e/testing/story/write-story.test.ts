@@ -40,7 +40,7 @@ test('a story has the same final state for every interleaving of the IDs', () =>
   expect(other.groups.map(({ properties }) => properties)).toEqual(state.groups.map(({ properties }) => properties));
 });
 
-test('a story starts a user ID with its earliest event', () => {
+test("in a story, a user ID's first event has the earliest timestamp", () => {
   const { persons } = computeExpectedState(streams);
   const firstOf = new Map<string, string>();
   for (const { distinct_id, event } of sent) if (!firstOf.has(distinct_id)) firstOf.set(distinct_id, event);

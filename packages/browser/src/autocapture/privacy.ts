@@ -70,8 +70,8 @@ export interface Part extends ReadElement, Privacy {}
 
 /**
  * Reads the elements of a path.
- * @param around elements outside the path that surround elements of the path: the document element, and the shadow tree
- * elements whose slots display the path
+ * @param around the elements outside the path that surround elements of the path: the document element, and the shadow
+ * tree elements whose slots display the path
  */
 export function readPathElements(path: Element[], around: Element[]): Part[] {
   const outer = around.map(readElement);

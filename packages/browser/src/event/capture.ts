@@ -75,8 +75,8 @@ export function createCapture(parts: EventParts): EventCapture {
 }
 
 /**
- * Returns true if the call passes any option except `skip_client_rate_limiting`, because the client then sends the
- * event immediately.
+ * Returns whether to send the event immediately, which is the case if the call passes any option except
+ * `skip_client_rate_limiting`.
  */
 function isUrgent(how: CaptureOptions = {}): boolean {
   return Object.keys(how).some((name) => name !== 'skip_client_rate_limiting');

@@ -8,7 +8,7 @@ import { observeUncaughtErrors } from './uncaught-errors.ts';
 /**
  * Captures errors with code that is loaded on demand. Until the code is loaded, each error is a pending event with its
  * original time. When the visitor leaves the page, all pending events are captured.
- * @param load loads the code; if it rejects, errors are captured with minimal details
+ * @param load a function that loads the code; if its promise rejects, errors are captured with minimal details
  */
 export function createDeferredExceptions(
   core: Core,

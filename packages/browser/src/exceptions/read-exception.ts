@@ -5,7 +5,7 @@ import type { Properties } from '../client/values.ts';
 
 /**
  * Returns the `$exception` properties for a thrown value, or undefined if the value is ignored.
- * @param handled false if the error was not caught
+ * @param handled whether the application caught the error
  */
 export type ReadException = (thrown: unknown, handled: boolean, capturedAt?: string) => ExceptionEvent | undefined;
 
@@ -147,7 +147,7 @@ const ofDom = ({ name, message, stack }: Error): ThrownDescription => ({
   synthetic: false,
 });
 
-/** Splits a text such as `Uncaught TypeError: …`, which browsers report instead of the error object. */
+/** Splits a message such as `Uncaught TypeError: …`, which browsers report instead of the error object. */
 function ofText(text: string): [type: string, value: string] {
   const [, type = 'Error', value = text] =
     /^(?:uncaught (?:exception: )?)?(?:((?:eval|internal|range|reference|syntax|type|uri|)error): )?(.*)$/i.exec(

@@ -1,5 +1,3 @@
-// Listens for errors that the page does not catch.
-
 import type { Core } from '../client/core.ts';
 import { createStopSignal } from '../page/globals.ts';
 

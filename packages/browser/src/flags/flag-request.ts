@@ -13,13 +13,13 @@ const retryDelayMs = 500;
 export interface FlagRequest {
   /** Requests flags for the first time. Does nothing if flags were already requested. */
   begin(): void;
-  /** Schedules a request for the near future. If a request is in flight, the new request is sent after its response. */
+  /** Schedules a request. If a request is in flight, the scheduled request is sent after its response. */
   reload(): void;
   /** Like `reload`, but skips the request if its content has not changed since the last response. */
   reloadIfChanged(): void;
   /**
-   * Adds the visitor's former distinct ID to the next request, so that flags with persistence across authentication
-   * keep their values.
+   * Adds the visitor's former distinct ID to the next request, so that flags which persist across authentication keep
+   * their values.
    */
   tellFormerId(distinctId: string | undefined): void;
 }

@@ -1,5 +1,3 @@
-// Implements the client's feature flag methods.
-
 import type { FlagMembers, FlagsListener } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
 import type { FlagValue } from '../client/values.ts';
@@ -15,7 +13,7 @@ type OfFlags = Omit<FlagMembers, 'getEarlyAccessFeatures' | 'updateEarlyAccessFe
 /**
  * Implements feature flags. Flags from the previous visit or from `bootstrap` are available immediately. The client
  * requests flags again when the visitor or the known properties change.
- * @param overrides undefined in builds that cannot override flags
+ * @param overrides the flag overrides; undefined in builds that cannot override flags
  */
 export function createFlags(core: Core, overrides?: Overrides): OfFlags {
   const state = createFlagState(core);

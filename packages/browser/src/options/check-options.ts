@@ -67,7 +67,7 @@ function isUsable(name: keyof Options, value: unknown, normal: unknown): boolean
 
 /**
  * Returns the defaults of options that exist only in the full build.
- * @param defaults a date; only the changes of defaults up to this date apply
+ * @param defaults a date; only changes to the defaults up to this date apply
  */
 export function getFullBuildDefaults(defaults: string | undefined): Partial<Options> {
   return {

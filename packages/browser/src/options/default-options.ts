@@ -1,5 +1,3 @@
-// The default values of the client's options.
-
 import type { InitOptions, Options } from '../client/client.ts';
 import type { Log } from '../client/core.ts';
 import { page } from '../page/globals.ts';

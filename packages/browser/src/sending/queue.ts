@@ -37,7 +37,7 @@ const maxEvents = 500;
 const maxCharacters = 1_000_000;
 const dropCount = /"\$lib_dropped_events":(\d+)/;
 
-/** Creates a queue. @param mayKeep returns false while events must not be stored */
+/** Creates a queue. @param mayKeep a function that returns false while events must not be stored */
 export function createEventQueue(records: EventRecords, log: Core['log'], mayKeep: () => boolean): EventQueue {
   let events: QueuedEvent[] = [];
   let inRequests = 0;
@@ -167,8 +167,8 @@ interface EventRecords {
   leave(): void;
   /**
    * Adopts the records of closed pages.
-   * @param take stores serialized events, oldest first, under this page's record names
-   * @param done called after the adopted records have been deleted, which frees storage
+   * @param take a function that stores serialized events, oldest first, under this page's record names
+   * @param done a function that is called after the adopted records have been deleted, which frees storage
    */
   adopt(take: (texts: string[]) => void, done: () => void): void;
 }

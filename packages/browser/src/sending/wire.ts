@@ -24,7 +24,7 @@ const usualTimeoutMs = 60_000;
 /** Maximum wait in seconds. A `Retry-After` header with a longer wait is probably a mistake. */
 const maxSeconds = 3600;
 
-/** Compresses a text with gzip. Returns the text unchanged if the browser does not support compression. */
+/** Compresses a string with gzip. Returns the string unchanged if the browser does not support compression. */
 async function pack(text: string): Promise<Body> {
   // Read `CompressionStream` from the window, because builds for runtimes without a window (Next.js on the edge) warn
   // about the plain name.

@@ -1,4 +1,4 @@
-// The side script with the code that converts errors to events. It is loaded on demand.
+// The code that converts errors to events, as a side script that is loaded on demand.
 
 import { createReadException } from '../exceptions/read-exception.ts';
 import { registerSideScripts } from './offer.ts';

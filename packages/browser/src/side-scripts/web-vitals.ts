@@ -1,4 +1,4 @@
-// The side script with the code that measures page performance. It is loaded on demand.
+// The code that measures page performance, as a side script that is loaded on demand.
 
 import { captureVitals } from '../web-vitals/capture-vitals.ts';
 import { registerSideScripts } from './offer.ts';

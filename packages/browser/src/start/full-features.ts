@@ -13,7 +13,7 @@ import { createRemoteConfig } from '../remote-config.ts';
 /**
  * The features of the full build, in the order in which they start. Remote settings come last, because they may be
  * available immediately, and all features must be listening before that.
- * @param optional features that only some sites use, so their code may load on demand
+ * @param optional the features that only some sites use and whose code may load on demand
  */
 export const fullFeatures = (...optional: Feature[]): Feature[] => [
   filterBots,

@@ -6,7 +6,7 @@ import { maskUrl } from '../origin.ts';
 import { findParent, readAttribute, readTag } from '../page/dom.ts';
 import { addDocumentListener, createStopSignal, readFromDocument, readFromWindow } from '../page/globals.ts';
 
-/** Longer times are discarded, because they come from a wrong clock or a suspended page. */
+/** Maximum value. Longer times are discarded, because they come from a wrong clock or a suspended page. */
 const longestMs = 15 * 60 * 1000;
 /** Maximum time to wait for the page's other metrics before an event is captured. */
 const flushMs = 5000;
@@ -178,7 +178,7 @@ function createShifts() {
 /** Collects the slowest interactions. One in fifty interactions is ignored as an outlier. */
 function createInteractions() {
   const most = 10;
-  /** Entries by interaction ID, because press, release and click are separate entries of one interaction. */
+  /** Entries grouped by interaction ID. The press, release and click of one interaction are separate entries. */
   const slow = new Map<number, Entry[]>();
   const ordered = () => [...slow.values()].sort(([one], [other]) => (other?.duration ?? 0) - (one?.duration ?? 0));
   return {

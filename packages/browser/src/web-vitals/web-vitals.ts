@@ -1,5 +1,3 @@
-// Decides whether to measure page performance, and starts the measurement.
-
 import type { Core, Feature, RemoteConfig } from '../client/core.ts';
 
 /** Measures page performance. Captures the given metrics, or all metrics if `names` is undefined. */

@@ -45,7 +45,7 @@ describe('autocapture compared with posthog-js', () => {
     async (_, row) => expectSame(row),
   );
 
-  test('captures the same lists of elements as posthog-js if the service does not request chains only', async () => {
+  test('sends the same element lists as posthog-js unless the settings request only element chains', async () => {
     const older = await startComparison(browser, { elementsChainAsString: false });
     const { ours, reference } = await older.run({
       html: '<form class="a b"><a class="c" href="https://elsewhere.example/">Link <img></a></form>',

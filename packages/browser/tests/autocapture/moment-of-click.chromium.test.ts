@@ -99,7 +99,7 @@ test('sends a click even if its handler hides the page', async () => {
   await page.context().close();
 });
 
-test('captures many clicks in one task in order', async () => {
+test('captures many clicks that occur in one task, in order', async () => {
   const page = await open('');
   await page.evaluate('for (let n = 0; n < 50; n += 1) { act.textContent = "Buy " + n; act.click(); }');
   const events = await received(Array.from({ length: 50 }, () => '$autocapture'));

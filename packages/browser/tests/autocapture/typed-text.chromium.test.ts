@@ -149,7 +149,7 @@ function fillForm(seed: number): string[] {
         return host;
       }
       case 4: {
-        // Pages use an element with the same text as the text area to resize the text area.
+        // Some pages copy the text of a text area to a hidden element to measure the height that the text area needs.
         const mirror = document.createElement('div');
         const area = document.createElement('textarea');
         mirror.dataset.replicatedValue = set(area);

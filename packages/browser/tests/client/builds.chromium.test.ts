@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.stop());
 
-test('the slim build captures events, identifies visitors and reads flags without other scripts', async () => {
+test('the slim build captures events, identifies visitors and reads flags without loading other scripts', async () => {
   lab.ingest.flags = { 'beta-nav': true };
   const { page, complaints } = await lab.visit({ path: '/slim', isStarted: false });
   const seen = await page.evaluate(async (api_host) => {

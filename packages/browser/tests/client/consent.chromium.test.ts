@@ -112,7 +112,7 @@ describe('opt_in_capturing', () => {
   });
 });
 
-test('stores values only after consent with opt_out_persistence_by_default', async () => {
+test('with opt_out_persistence_by_default, stores values only after consent', async () => {
   const options = { opt_out_capturing_by_default: true, opt_out_persistence_by_default: true };
   const { page } = await lab.visit({ options });
   const stored = () => [localStorage.getItem('ph_phc_test_posthog'), document.cookie];

@@ -164,7 +164,7 @@ describe('super properties', () => {
     for (const removed of ['plan', 'step']) expect(seen.after).not.toHaveProperty(removed);
   });
 
-  test('calls super property listeners even if one listener throws', async () => {
+  test('calls all super property listeners even if one of them throws', async () => {
     const { page, complaints } = await lab.visit();
     const heard = await page.evaluate(() => {
       const seen: string[] = [];

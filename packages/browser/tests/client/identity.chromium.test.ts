@@ -46,7 +46,7 @@ async function newVisitor(options: InitOptions = {}) {
 const uuid7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
 describe("the visitor's identity", () => {
-  test('generates an ID that is also the device ID on the first visit', async () => {
+  test('on the first visit, generates an ID that is also the device ID', async () => {
     const { page, id } = await newVisitor();
     const { stored } = await run(page, []);
     expect(id).toMatch(uuid7);
@@ -220,7 +220,7 @@ describe("the visitor's identity", () => {
     expect(stored).toMatchObject({ distinct_id: 'next', $user_state: 'identified', $device_id: id });
   });
 
-  test('captures no more events if reset clears the consent, and logs this', async () => {
+  test('if reset clears the consent, captures no more events and logs this', async () => {
     const { page, complaints } = await newVisitor({ opt_out_capturing_by_default: true });
     await run(page, [['opt_in_capturing'], ['reset']]);
     expect(complaints.join()).toContain('reset cleared the consent');
@@ -271,14 +271,14 @@ describe('person_profiles', () => {
 });
 
 describe('bootstrap', () => {
-  test('bootstrap uses an anonymous ID as the device ID', async () => {
+  test('uses an anonymous ID from bootstrap as the device ID', async () => {
     const { page, id } = await newVisitor({ bootstrap: { distinctID: 'server-1' } });
     const { stored } = await run(page, []);
     expect(id).toBe('server-1');
     expect(stored).toMatchObject({ $device_id: 'server-1', $user_state: 'anonymous' });
   });
 
-  test('bootstrap does not use an identified ID as the device ID', async () => {
+  test('does not use an identified ID from bootstrap as the device ID', async () => {
     const { page } = await newVisitor({ bootstrap: { distinctID: 'user-1', isIdentifiedID: true } });
     const { stored } = await run(page, []);
     expect(stored).toMatchObject({ distinct_id: 'user-1', $user_state: 'identified' });

@@ -38,7 +38,7 @@ describe('init', () => {
   });
 
   test.each([[undefined], [{}], [{ api_host: '' }], ['https://host'], [7]])(
-    'init logs a missing api_host with the options %j',
+    'init logs that api_host is missing with the options %j',
     async (options) => {
       const { complaints, isLoaded } = await init('phc_test', options);
       expect(isLoaded).toBe(false);
@@ -71,7 +71,7 @@ describe('init', () => {
     expect(complaints.join()).toContain('of the application');
   });
 
-  test('init accepts a bootstrap that contains null flags', async () => {
+  test('init accepts a bootstrap option whose flags are null', async () => {
     const { page } = await init('phc_test', {
       api_host: lab.ingest.url,
       bootstrap: { distinctID: 'user-1', featureFlags: null, featureFlagPayloads: null },

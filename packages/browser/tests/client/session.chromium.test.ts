@@ -64,7 +64,7 @@ test.each([
   [1, 60],
   [120, 120],
   [1_000_000, 36_000],
-])('uses session_idle_timeout_seconds %d as %d', async (given, seconds) => {
+])('treats session_idle_timeout_seconds %d as %d', async (given, seconds) => {
   const { visitor, page } = await visitAt({ session_idle_timeout_seconds: given });
   const first = await capture(page);
   await later(visitor, (seconds - 10) * 1000);

@@ -34,7 +34,7 @@ afterAll(() => lab.stop());
 const options = () =>
   `{ api_host: '${lab.ingest.url}', opt_out_useragent_filter: true, capture_pageview: false, flushAt: 1 }`;
 
-test('replays the calls from before the library has loaded: aliases first, captures last', async () => {
+test('replays calls that were made before the library loaded: aliases first, captures last', async () => {
   const { page, complaints } = await open(`
     posthog.init('phc_snippet', ${options()});
     posthog.capture('early', { total: 42 });
@@ -80,7 +80,7 @@ test("sends the events of each client on a page with that client's token", async
   expect(event.properties.token).toBe('phc_one');
 });
 
-test("sends events to the script's host without api_host", async () => {
+test("without api_host, sends events to the script's host", async () => {
   const { page } = await lab.visit({ isStarted: false });
   const seen = await page.evaluate(
     (host) =>
@@ -99,7 +99,7 @@ test("sends events to the script's host without api_host", async () => {
   expect(seen).toBe(lab.ingest.url);
 });
 
-test('posthog.push calls a method', async () => {
+test('posthog.push calls the method with the given name', async () => {
   const { page } = await open(`posthog.init('phc_snippet', ${options()});`);
   await page.evaluate(() => {
     (window.posthog as unknown as { push(call: unknown[]): void }).push(['register', { pushed: 1 }]);

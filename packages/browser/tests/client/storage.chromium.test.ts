@@ -143,7 +143,7 @@ test('recognizes the visitor if only the cookie or only localStorage remains', a
   expect(await idAfter(visitor)).toBe(id);
 });
 
-test('stores the values that subdomains share in a cookie for the entire site and one year', async () => {
+test('stores the values that subdomains share in a cookie that is valid for the entire site for one year', async () => {
   const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({ visitor });
   await page.evaluate(() => {

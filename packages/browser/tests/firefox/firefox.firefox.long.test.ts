@@ -73,7 +73,7 @@ test('requests flags, passes them to listeners, and stores them for the next pag
   expect(await tab.run(`return posthog.getFeatureFlag('price-test')`)).toBe('blue');
 });
 
-test('captures a click with its element chain, without marking a link on the page as external', async () => {
+test('captures a click with its element chain, and does not mark a link to the same site as external', async () => {
   await eventually(async () => {
     await tab.click('button');
     expect(ingest.events('$autocapture')).not.toEqual([]);

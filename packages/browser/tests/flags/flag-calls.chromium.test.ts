@@ -122,7 +122,7 @@ it('adds the same flag properties to events as posthog-js', async () => {
   });
 });
 
-it('stores flags as posthog-js does, so that a site that switches keeps them', async () => {
+it('stores flags as posthog-js does, so that a site that switches libraries keeps them', async () => {
   const stored = async (library: Library) => {
     const page = await shop.enter({}, { library });
     await waitForFlags(page);

@@ -44,7 +44,7 @@ const values = { 'beta-nav': true, 'price-test': 'blue' };
 const active = ['beta-nav', 'price-test'];
 const detail = (key: string, enabled: boolean, more = {}) => ({ key, enabled, variant: null, ...more });
 
-it('calls flag listeners when flags arrive, and calls listeners that are added after that immediately', async () => {
+it('calls flag listeners when flags arrive, and immediately calls listeners that are added later', async () => {
   const page = await shop.enter({}, { before: listen });
   expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   await page.evaluate(listen);
@@ -218,7 +218,7 @@ it.each([
   ['everything except events is disabled', { advanced_disable_flags: true }, {}, 0],
   ['the environment has no flags', {}, { hasFeatureFlags: false }, 0],
   ['the first load is disabled', { advanced_disable_feature_flags_on_first_load: true }, {}, 1],
-])('does not request flags at first if %s', async (_what, options, config, requestsAfterReload) => {
+])('does not initially request flags if %s', async (_what, options, config, requestsAfterReload) => {
   shop.ingest.config = config;
   const page = await shop.enter(options);
   if (!('advanced_disable_flags' in options)) await waitForSettings(page);
@@ -322,7 +322,7 @@ it.each<[what: string, act: () => void]>([
   await eventually(() => expect(shop.flagRequests()).toHaveLength(1));
 });
 
-it('loads the flags of a visitor that another tab identified', async () => {
+it("loads the visitor's flags again when another tab identifies the visitor", async () => {
   const page = await shop.enter();
   const other = await shop.enter({}, { visitor: page.context() });
   await Promise.all([waitForFlags(page), waitForFlags(other)]);

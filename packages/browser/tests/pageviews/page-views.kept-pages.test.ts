@@ -35,7 +35,7 @@ describe('capturing page views', () => {
     await ingest?.stop();
   });
 
-  test('captures a $pageview after init with the title, and adds its UUID to later events as $pageview_id', async () => {
+  test('after init, captures a $pageview with the title, and adds its UUID to later events as $pageview_id', async () => {
     const page = await open('/shop?a=1');
     const [view] = await received('$pageview');
     expect(view?.properties).toMatchObject({ title: 'Shop', $pathname: '/shop', $pageview_id: view?.uuid });
@@ -84,7 +84,7 @@ describe('capturing page views', () => {
     expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en/shop']);
   });
 
-  test('captures a $pageview only manually if automatic capture is disabled', async () => {
+  test('if automatic capture is disabled, captures a $pageview only when the application does so', async () => {
     const page = await open('/shop', { capture_pageview: false });
     await page.evaluate(() => posthog.capture('$pageview', { own: 1 }, { send_instantly: true }));
     const [view] = await received('$pageview');

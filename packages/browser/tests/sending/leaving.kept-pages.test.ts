@@ -53,7 +53,7 @@ test('sends queued events by beacon as plain text when the visitor leaves the pa
   expect(beacons()[0]).toMatchObject({ path: '/e/', headers: { 'content-type': 'text/plain' } });
 });
 
-test('includes events captured while the visitor leaves the page in the beacon', async () => {
+test('adds events that are captured while the visitor leaves the page to the beacon', async () => {
   const { page } = await openAtRest();
   await page.evaluate(() => {
     window.addEventListener('pagehide', () => window.posthog.capture('by the site'));

@@ -221,7 +221,7 @@ test('drops the oldest events beyond 1 MB, and reports how many it dropped', asy
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(40 - counts.length);
 });
 
-test('when it drops an event that reports dropped events, adds their number to the next report', async () => {
+test('if an event that reports dropped events is dropped too, adds their number to the next report', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);

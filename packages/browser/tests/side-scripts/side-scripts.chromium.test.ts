@@ -100,7 +100,7 @@ test('loads no side scripts on a page that does not need them', async () => {
   expect(sideScripts()).toEqual([]);
 });
 
-test('loads the exceptions script at the first error, whose event has the properties of that moment', async () => {
+test('loads the exceptions script at the first error, and captures the properties as of that moment', async () => {
   const release = hold();
   const page = await open();
   const [anonymous, before] = await page.evaluate(() => {

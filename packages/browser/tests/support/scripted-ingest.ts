@@ -19,7 +19,7 @@ export interface ReceivedRequest {
   headers: IncomingMessage['headers'];
   /** The decompressed and parsed body. Null if the request has no body. */
   body: unknown;
-  /** In bytes, before decompression. */
+  /** Size of the body in bytes, before decompression. */
   bytes: number;
 }
 
@@ -33,7 +33,7 @@ export interface ScriptedResponse {
   after?: Promise<unknown>;
 }
 
-/** Returns undefined for the normal response. */
+/** Chooses the response to a request. Undefined means the normal response. */
 export type Script = (request: ReceivedRequest) => ScriptedResponse | undefined;
 
 export interface ScriptedIngest {

@@ -25,7 +25,7 @@ export interface Comparison {
 
 const initial = {
   opt_out_useragent_filter: true,
-  // The option is also the timeout for the settings.
+  // This option is also the timeout for the settings.
   feature_flag_request_timeout_ms: patienceMs,
   rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
   capture_pageview: false,
@@ -50,7 +50,7 @@ export async function startComparison(browser: Browser, config: Record<string, u
   const visitor = await browser.newContext();
   const { page } = await openPage(visitor, site.url);
   await page.waitForFunction('window.posthog && window.reference');
-  // posthog-js listens for copies only if the option is set when it receives its settings.
+  // posthog-js listens for copy events only if the option is set when it receives its settings.
   const copying = { autocapture: { capture_copied_text: true } };
   await page.evaluate(start, { host: ingest.url, initial: { ...initial, ...copying } });
   const run: Comparison['run'] = ({ html, act, options = {} }) =>

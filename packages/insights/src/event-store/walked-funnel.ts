@@ -23,8 +23,8 @@ export interface WalkedFunnel {
 
 export interface FunnelPoint {
   /**
-   * The furthest steps that the actors reached, or a step that they reached (`step`) and one that they did not reach
-   * (`butNot`). Steps are counted from 1.
+   * Selects actors by the furthest step that they reached (one of `furthest`), or selects those that reached `step` but
+   * not `butNot`. Steps are counted from 1.
    */
   reached: { furthest: readonly number[] } | { step: number; butNot: number | null };
   values: string[] | null;

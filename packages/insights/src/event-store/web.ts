@@ -1,5 +1,5 @@
-// SQL of web analytics. A single query reads sessions with their page views and all their other events, and reads each
-// event once.
+// Builds the SQL for web analytics. A single query reads sessions with their page views and all their other events, and
+// reads each event once.
 
 import { buildCondition, buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
@@ -24,11 +24,11 @@ export async function readWeb(engine: Engine, query: WebStoreQuery, run: Budget)
 export const shortestStayMs = 10_000;
 
 /**
- * Computes the numbers of a website. Each row has the columns value, interval, visitors, views, sessions, seconds,
- * bounced, rated and total. The query aggregates events into sessions, sessions into persons, and persons into numbers.
- * A session counts in the interval in which it started. All its views of a value count for one person, so the number of
- * visitors never exceeds the number of sessions. The query has no joins, because PostgreSQL cannot estimate the number
- * of sessions and would compare each session with every other one.
+ * Computes a website's metrics. Each row has the columns value, interval, visitors, views, sessions, seconds, bounced,
+ * rated and total. The query aggregates events into sessions, sessions into persons, and persons into numbers. A
+ * session counts in the interval in which it started. All of a session's page views with the same breakdown value count
+ * for one person, so the number of visitors never exceeds the number of sessions. The query has no joins, because
+ * PostgreSQL cannot estimate the number of sessions and would compare each session with every other one.
  */
 function webText(dialect: Dialect, query: WebStoreQuery): Fragment {
   const { order, limit, offset } = query;
@@ -62,8 +62,8 @@ export const isView = sql`e.event IN (${sql.join(
 )})`;
 
 /**
- * Selects all events of the sessions that may match, and whether each event is a page view, is a click, and is selected
- * by the query.
+ * Selects all events of the sessions that may match, and marks the events that are page views, that are clicks, and
+ * that the query selects.
  */
 function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
   const { select, breakdown } = query;

@@ -44,9 +44,9 @@ export interface FilterContext {
   showsPersons?: boolean;
   /** Whether the query is about persons, so that filters without a type also test persons. */
   isOfPersons?: boolean;
-  /** Whether to ignore unknown fields, for filters that are stored and not run. */
+  /** Whether to ignore unknown fields, for filters that are stored without being run. */
   allowsUnknown?: boolean;
-  /** The project's cohorts that are not deleted. */
+  /** The project's cohorts, except deleted ones. */
   cohorts: ReadonlyMap<number, Cohort>;
   /** Parses SQL expressions. Undefined if the filters cannot contain SQL. */
   expression?: ReadExpression;
@@ -55,8 +55,8 @@ export interface FilterContext {
 const everything: Condition = { all: [] };
 
 /**
- * Translates lists or groups of filters, combined with AND. @param path path of the filters for errors, for example
- * `series.0.properties`.
+ * Translates lists or groups of filters, combined with AND.
+ * @param path the path of the filters that errors contain, for example `series.0.properties`.
  */
 export function readFilters(filters: unknown, path: string, context: FilterContext): Condition {
   if (filters === undefined) return everything;

@@ -128,7 +128,10 @@ export function readActorType({
 
 type BreakdownProperty = NonNullable<BreakdownFilter['breakdowns']>[number];
 
-/** Returns a unique key for a property. @param index index of the group type, or -1 if it is not a group property */
+/**
+ * Returns a unique key for a property.
+ * @param index the index of the group type, or -1 if it is not a group property
+ */
 export const buildPropertyKey = (type: string, index: number, name: string) => `${type} ${index} ${name}`;
 
 export interface BreakdownPlan {

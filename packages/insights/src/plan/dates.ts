@@ -10,7 +10,7 @@ export const dayMs = 24 * hourMs;
 /** 1 January 1970 was a Thursday, four days after a Sunday. */
 const sundayOffset = 4;
 const maxBuckets = 10_000;
-/** A time before all recorded events. */
+/** A time that is earlier than all recorded events. */
 export const earliestTime = Date.UTC(2015, 0, 1);
 
 export interface Clock {
@@ -246,8 +246,8 @@ export interface Range {
 
 /**
  * Returns the range of a query.
- * @param isExact whether to keep the exact start, and to end now
- * @param earliest time of the first selected event, with which the range `all` starts
+ * @param isExact whether to keep the exact start and to end the range now
+ * @param earliest the time of the first selected event, which is the start of the range `all`
  */
 export function resolveRange(
   { date_from: fromText, date_to: toText, explicitDate = false }: RequestedRange,

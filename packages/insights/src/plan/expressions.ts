@@ -1,4 +1,4 @@
-// The SQL expressions in plans. `sql/expressions.ts` parses and checks them.
+// Types for SQL expressions in query plans. `sql/expressions.ts` parses and checks the expressions.
 
 import type { Condition, EventExpression } from '../event-store/selection.ts';
 import { createQueryError } from '../query-parts.ts';

@@ -66,7 +66,7 @@ export const positiveOperator = (operator: string): string =>
 
 /**
  * Translates a filter's operator and value.
- * @param operator `exact` if the filter does not contain an operator
+ * @param operator the filter's operator, or `exact` if the filter has none
  * @throws AppError that names the field
  */
 export function translateTest(

@@ -1,5 +1,3 @@
-// Plans a query of any kind.
-
 import type { Query } from '../query.ts';
 import { planActors } from './actors.ts';
 import type { PlanContext } from './context.ts';

@@ -93,7 +93,7 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
 
 /**
  * Returns column names such as `Day 0`, `Day 1` and `Day 2-4`.
- * @param ends the last interval of each column after the first
+ * @param ends for each column after the first, the index of its last interval
  */
 function columnsOf(period: string, ends: number[]): string[] {
   const later = ends.map((end, at) => {

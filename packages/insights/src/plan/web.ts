@@ -1,5 +1,3 @@
-// Plans the queries of web analytics.
-
 import { pageViews, type WebBreakdown, type WebStoreQuery } from '../event-store/queries.ts';
 import type { Breakdown, Property } from '../event-store/selection.ts';
 import { createQueryError, isRecord } from '../query-parts.ts';
@@ -121,7 +119,7 @@ function breakdownOf({ breakdownBy, includeBounceRate = false }: WebStatsTableQu
   return {
     of,
     value,
-    // Sessions without a campaign are a useful row, but page views without a path are not.
+    // A row for sessions without a campaign is useful, but a row for page views without a path is not.
     hidesNull: !breakdownBy.startsWith('InitialUTM'),
     ratesEntries: breakdownBy === 'Page' && includeBounceRate,
     only: null,

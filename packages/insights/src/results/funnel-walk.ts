@@ -20,7 +20,7 @@ const nowhere: FunnelProgress = { reached: 0, times: [] };
 
 /**
  * Determines an actor's progress. An actor whose furthest attempt contains an exclusion has no progress.
- * @param events sorted by time
+ * @param events the actor's events, sorted by time
  */
 export function findFunnelProgress(events: readonly FunnelEvent[], rules: WalkRules): FunnelProgress {
   return rules.order === 'unordered' ? walkUnordered(events, rules) : walkInOrder(events, rules);
@@ -98,8 +98,8 @@ function mayFollow(
 }
 
 /**
- * Returns the attempt that the event advances to the step, which is the attempt at the nearest earlier step. Optional
- * steps in between may be skipped.
+ * Returns the attempt at the nearest earlier step, which the event can advance to the given step. Optional steps in
+ * between may be skipped.
  */
 function lastBefore(
   step: number,

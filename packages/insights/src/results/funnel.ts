@@ -85,8 +85,8 @@ export async function computeFunnelTotals(events: EventStore, plan: FunnelPlan, 
 }
 
 /**
- * Returns functions that walk through the paths of actors while the paths are read, and that compute the funnel's
- * numbers at the end.
+ * Returns `add`, which walks through an actor's path as soon as it is read, and `totals`, which then computes the
+ * funnel's numbers.
  */
 function createFunnelTotals(plan: FunnelPlan): {
   add: (path: FunnelPath, actors: number) => void;
@@ -239,7 +239,7 @@ function breakdownFields({ breakdown }: FunnelPlan, values: string[]) {
   return { breakdown: shown, breakdown_value: shown };
 }
 
-/** Adds the same time once per actor. */
+/** Appends the time once for each actor. */
 function addTimes(times: number[] | undefined, seconds: number, actors: number): void {
   for (let actor = 0; actor < actors; actor++) times?.push(seconds);
 }

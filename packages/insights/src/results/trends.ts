@@ -14,7 +14,7 @@ interface Line {
   data: number[];
 }
 
-/** @param rows rows by period and by series */
+/** @param rows the rows of each period, for each series */
 export function formatTrends(plan: TrendsPlan, rows: SeriesRow[][][], context: PlanContext) {
   let hasMore = false;
   const results = plan.periods.flatMap((period, at): Record<string, unknown>[] => {

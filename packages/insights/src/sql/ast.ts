@@ -155,8 +155,8 @@ const unsupported: Record<string, string> = {
 };
 
 /**
- * The fields of each node that Millrace reads. A node with another field is rejected, because the query would otherwise
- * run as if the field were missing.
+ * For each type of node, the fields that Millrace reads. A node with another field is rejected, because the query would
+ * otherwise run as if the field were missing.
  */
 const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   Constant: ['value', 'value_type'],

@@ -1,4 +1,4 @@
-// Describes the tables and functions of SQL, for editors that complete names.
+// Describes the tables and functions that SQL queries can use, for autocompletion in editors.
 
 import { describeFunctions } from './functions/index.ts';
 import { identifier } from './names.ts';

@@ -34,7 +34,7 @@ interface Deps {
 /**
  * Parses the SQL expressions in a query, and adds a function to the context that returns each expression in parsed
  * form. Returns the context unchanged if the query contains no expressions.
- * @param plan plans the query with a context
+ * @param plan a function that plans the query with a context
  * @throws the errors of `plan`, and AppError if the expressions cannot be parsed now
  */
 export async function withExpressions(

@@ -1,4 +1,4 @@
-// Checks SQL without running it, for editors.
+// Checks SQL for editors, without running it.
 
 import { isAppError } from '@millrace/runtime';
 import { estimateEvents } from '../records-store.ts';

@@ -38,8 +38,8 @@ export interface SqlParser {
 }
 
 /**
- * Parses a text before a transaction checks it. Parsing can take seconds, and a transaction must not wait for it. The
- * parser caches the result, even for an invalid query.
+ * Parses a query before the transaction that checks it. Parsing can take seconds, and a transaction must not wait for
+ * it. The parser caches the result, even for an invalid query.
  */
 export async function parseAhead(parser: SqlParser, text: unknown): Promise<void> {
   if (typeof text === 'string' && text !== '') await parser.parse(text).catch(() => {});
@@ -146,9 +146,10 @@ export function createParser(): SqlParser {
 }
 
 /**
- * Parses a text in pieces. If a piece cannot be parsed, parses the complete text, so that the error refers to it. A text
- * with deep nesting would take too long, so its error is that of the first invalid piece.
- * @param parse returns the JSON of texts
+ * Parses a text in pieces. If a piece cannot be parsed, parses the complete text, so that the error refers to it.
+ * Parsing the complete text would take too long if it is deeply nested, so the error is then that of the first invalid
+ * piece.
+ * @param parse a function that parses texts and returns their trees as JSON
  */
 async function parseInPieces(text: string, rule: Rule, parse: (texts: readonly Text[]) => Promise<string[]>) {
   const nesting = nestingProblem(text);

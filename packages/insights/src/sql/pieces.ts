@@ -36,7 +36,10 @@ interface Range {
   to: number;
 }
 
-/** Words before parentheses that are not functions, and functions whose parentheses do not contain a list of values. */
+/**
+ * Words that may precede parentheses but are not functions, and functions whose parentheses do not contain a list of
+ * values.
+ */
 const notFunctions =
   /^(cast|try_cast|columns|rollup|cube|sets|exists|any|all|some|interval|top|in|and|or|on|as|from|join|where|having|by|when|then|else|case|select|distinct|using|over|union|except|intersect|between|like|ilike|is|values|limit|offset|with)$/;
 /** Words that may precede an expression, and words that may precede a subquery. */
@@ -86,7 +89,7 @@ export function cutQuery(text: string, rule: Rule): Cut | null {
     return index;
   }
 
-  /** Cuts the content of the call or of the parentheses that begin at the word `at`. */
+  /** Cuts the content of the call or parentheses that begin at the word with the index `at`. */
   function fillGroup(group: Group, at: number, place: { start: number; end: number }): void {
     const open = wordAt(at) === '(' ? at : at + 1;
     const close = closeOf(open) ?? open;
@@ -110,8 +113,8 @@ export function cutQuery(text: string, rule: Rule): Cut | null {
   }
 
   /**
-   * Returns the index of the last word of the call or of the parentheses that begin at the word `at`. Returns null if
-   * they cannot be cut.
+   * If the call or parentheses that begin at the word with the index `at` can be cut, returns the index of their last
+   * word. Otherwise, returns null.
    */
   function canCut(at: number): number | null {
     const isCall = /^[a-z_]\w*$/.test(wordAt(at)) && !notFunctions.test(wordAt(at));
@@ -135,7 +138,7 @@ export function cutQuery(text: string, rule: Rule): Cut | null {
   }
 }
 
-/** Returns functions that read a text by words. Returns null if its brackets do not match. */
+/** Returns functions for reading a text word by word. Returns null if its brackets do not match. */
 function readWords(text: string) {
   const words = [...wordsOf(text)];
   const closing = closingBrackets(words);

@@ -58,7 +58,7 @@ export interface SqlRequest {
     filterTestAccounts?: boolean | null;
   };
   modifiers?: Modifiers;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   now: number;
   /** Maximum number of rows of a query without LIMIT. */
   rows?: number;
@@ -123,7 +123,7 @@ export interface PreparedSql {
 
 /**
  * Parses and resolves a query without running it.
- * @param parsed the syntax tree, if it is not that of the text
+ * @param parsed the syntax tree to use instead of parsing the text
  * @throws SqlProblem if the query cannot run
  */
 export async function prepareSql(
@@ -207,7 +207,10 @@ const engineProblems: Record<string, string> = {
   '190': 'The lists of a function or of ARRAY JOIN have different lengths.',
 };
 
-/** Rethrows an error of an engine. @throws AppError `invalid` for a value that the engine cannot compute with. */
+/**
+ * Rethrows an error of an engine.
+ * @throws AppError `invalid` if a value in the query is not valid for the computation.
+ */
 export function rethrowEngineError(error: unknown): never {
   const codes = [error, error instanceof Error ? error.cause : null].map((one) =>
     typeof one === 'object' && one !== null && 'code' in one ? String(one.code) : '',

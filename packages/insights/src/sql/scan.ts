@@ -14,7 +14,7 @@ interface NestingLimits {
 }
 /** Limits for a query, which is parsed in pieces. Deeper trees could exhaust the call stack. */
 const queryLimits: NestingLimits = { calls: 24, parentheses: 24, selects: 16 };
-/** Limits for a text that is parsed at once. */
+/** Limits for a text that is parsed as a whole. */
 const pieceLimits: NestingLimits = { calls: 6, parentheses: 12, selects: 16 };
 
 type Bracket = 'call' | 'group' | 'select' | 'other';
@@ -62,7 +62,7 @@ export interface Word {
   place: Place;
 }
 
-/** Returns the words, numbers, texts and symbols of a query, without comments. */
+/** Returns the words, numbers, strings and symbols of a query, without comments. */
 export function* wordsOf(text: string): Generator<Word> {
   let offset = 0;
   for (const [found] of text.matchAll(token)) {
@@ -72,7 +72,7 @@ export function* wordsOf(text: string): Generator<Word> {
   }
 }
 
-/** Returns the place where a word first occurs outside of texts and comments, or null if it does not occur. */
+/** Returns the place where a word first occurs outside of strings and comments, or null if it does not occur. */
 export function placeOf(word: string, text: string): Place | null {
   for (const one of wordsOf(text)) if (one.text.toLowerCase() === word.toLowerCase()) return one.place;
   return null;
@@ -91,7 +91,7 @@ export function checkQuery(text: string): void {
   refuseIgnored(words);
 }
 
-/** Returns the reason why a text must not be parsed at once: parsing it could take longer than about a second. */
+/** Returns the error for a text whose parsing as a whole could take longer than about a second, or null. */
 export function nestingProblem(text: string, limits = pieceLimits): SqlProblem | null {
   const open: Bracket[] = [];
   const count = (kind: Bracket) => open.filter((one) => one === kind).length;

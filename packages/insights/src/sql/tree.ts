@@ -1,5 +1,5 @@
-// The types of a resolved query: names are replaced by columns of known tables, and each expression has a type. Texts
-// in the tree reach an engine only as bound values.
+// The types of a resolved query: names are replaced by columns of known tables, and each expression has a type. Strings
+// in the tree are sent to an engine only as bound values.
 
 import type { Condition, Property } from '../event-store/selection.ts';
 import type { SqlFunction } from './functions/define.ts';

@@ -1,4 +1,4 @@
-// Rules without a case number that clients rely on. Each rule is one sentence.
+// Rules that clients rely on and that have no case number. Each rule is one sentence.
 
 import type { InsightCase } from '../case-world.ts';
 import { actorsOf, counts, days, daysFrom, display, events, filter, funnel, funnelActorsOf, history, left, march, node, nullValue, otherValue, person, range, refused, retention, row, sale, seen, series, steps, tick, trends, visits } from './rows.ts';

@@ -158,7 +158,7 @@ const values = (...pairs: [unknown, number][]) => pairs.map(([breakdown_value, c
 const plans = history({ ...{ a: ['sale 4 12:00 plan=pro'], b: ['sale 4 12:00 plan=free'], c: ['sale 4 12:00 plan=7'], d: ['sale 4 12:00 plan=["x","y"]'] }, ...{ e: ['sale 4 12:00 plan=""'], f: ['sale 4 12:00 plan=null'], g: ['sale 4 12:00'] } });
 const onFourth = march(4, 4);
 const thirty = 'thirty-values';
-/** Values of `page` in text order. Each value has one event. */
+/** Values of `page`, sorted as strings. Each value has one event. */
 const pages = Array.from({ length: 30 }, (_, at) => String(at)).sort();
 const byPage = (more: object = {}) => trends(seen, { ...march(7, 18), ...by('page', more) });
 const twentyFive = history(Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`v${at}`, [`sale 4 12:00 page=p${at}`]])));

@@ -18,13 +18,13 @@ export const row = (
   ...settings,
 });
 
-/** Expects status 400 and a detail that contains the text. */
+/** Expects status 400 and a detail that contains `part`. */
 export const refused = (part: string) => ({ error: 400, detail: part });
 
 /**
  * Creates a history from each person's events in a short notation: `paid 4 12:00 plan=pro`. Dates are in March 2024
- * unless they contain a year. Values are JSON or text.
- * @param persons persons that exist before their first event
+ * unless they contain a year. Values are JSON or strings.
+ * @param persons the persons that exist before their first event
  */
 export function history(
   who: Record<string, string[]>,

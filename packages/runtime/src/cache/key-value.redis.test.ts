@@ -125,7 +125,7 @@ describe.each(adapters)('the key-value store %s', (_, open) => {
     expect(received).toEqual({ one: ['phc_a', '*', ''], two: ['phc_a', '*', ''], other: [], error: [] });
   });
 
-  test('delivers no messages after `stop`, which can be called twice', async () => {
+  test('delivers no messages after `stop`, even if `stop` is called twice', async () => {
     const received: string[] = [];
     await store.subscribe('channel', (message) => void received.push(message));
     await subscribed(store, 'channel', () => received);

@@ -2,7 +2,7 @@
 
 export interface CounterChange {
   key: string;
-  /** An integer. 0 only reads the counter. */
+  /** The integer to add. 0 only reads the counter. */
   by: number;
   /**
    * The counter's minimum value after the change. With it, a caller that knows an earlier count can restore a counter
@@ -23,7 +23,7 @@ export interface KeyValueStore {
    * `unavailable` if the store does not respond within its time limit.
    */
   get(key: string): Promise<string | null>;
-  /** Replaces the value and its TTL. @param ttlSeconds more than 0, can be a fraction */
+  /** Replaces the value and its TTL. @param ttlSeconds the TTL, which must be more than 0 and can be a fraction */
   set(key: string, value: string, ttlSeconds: number): Promise<void>;
   /** Sets a value only if the key is absent. @returns whether the value was set */
   setIfAbsent(key: string, value: string, ttlSeconds: number): Promise<boolean>;
@@ -31,7 +31,7 @@ export interface KeyValueStore {
   /**
    * Changes counters in one round trip and returns their new values in the same order. Each change is atomic. A missing
    * counter starts at 0. If the call rejects, the changes may or may not have been made.
-   * @param changes at most a few hundred, each for a different key
+   * @param changes the changes, at most a few hundred, each for a different key
    */
   addToCounters(changes: readonly CounterChange[]): Promise<number[]>;
   /** Sends a message to all current subscribers. Delivery is not guaranteed. */

@@ -1,5 +1,3 @@
-// The Redis connection settings.
-
 import { type Static, Type } from 'typebox';
 import { ConfigError } from '../config.ts';
 import { createReloadingTls, type ReloadingTls } from '../reloading-tls.ts';
@@ -69,7 +67,7 @@ export interface RedisConnection {
   tls?: ReloadingTls;
 }
 
-/** Named like the driver's options. */
+/** The fields have the names of the driver's options. */
 export interface RedisCredentials {
   username?: string;
   password?: string;

@@ -74,7 +74,7 @@ itWithRedis('a cluster distributes the keys of one call over several nodes', asy
   expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(1);
 });
 
-/** Joins two nodes to a cluster. The bus port is passed because it is not the default (port + 10000). */
+/** Joins two nodes into a cluster. The bus port is passed because it is not the default (port + 10000). */
 async function meet(first: OwnRedis, other: OwnRedis): Promise<void> {
   const bus = (await other.client.config('GET', 'cluster-port')) as string[];
   await first.client.call('CLUSTER', 'MEET', '127.0.0.1', other.port, bus[1] ?? '');

@@ -49,7 +49,7 @@ export const resolverFunctions: ReadonlyMap<string, readonly [number, number]> =
   ...entries(['equals', 'notEquals', 'less', 'lessOrEquals', 'greater', 'greaterOrEquals', 'notLike'], [2, 2]),
 ]);
 
-/** Aggregates that are alternative names of other aggregates. */
+/** Alternative names of aggregates, and the aggregates that they stand for. */
 export const otherNames: ReadonlyMap<string, string> = new Map([
   ['uniq', 'uniqExact'],
   ['countDistinct', 'uniqExact'],
@@ -117,8 +117,8 @@ const inAnyCase = new Map(
 );
 
 /**
- * Alternative names of functions. `toInt64OrNull` is a name of `toInt`, for example, because all conversions return
- * null for an invalid text.
+ * Alternative names of functions. For example, `toInt64OrNull` is another name for `toInt`, because all conversions
+ * return null for an invalid string.
  */
 const synonyms = new Map<string, string>([
   ['toFloatOrNull', 'toFloat'],

@@ -1,10 +1,10 @@
-// SQL templates of functions on texts. The functions count characters, except `length`, which counts bytes. The
-// collation pg_c_utf8 sorts texts by code points, and supports upper and lower case beyond ASCII. No other collation is
-// used here, because PostgreSQL rejects expressions with two collations.
+// SQL templates of string functions. The functions count characters, except `length`, which counts bytes. The collation
+// pg_c_utf8 sorts strings by code points, and supports upper and lower case beyond ASCII. No other collation is used
+// here, because PostgreSQL rejects expressions with two collations.
 
 import { define, type Row, t } from './define.ts';
 
-// Negative positions count from the end. Position 0 returns an empty text.
+// Negative positions count from the end. Position 0 returns an empty string.
 const from = t`CASE WHEN {2} > 0 THEN substr({1}, {2}::int) WHEN {2} < 0 THEN right({1}, (- {2})::int)
   WHEN {1} IS NOT NULL AND {2} IS NOT NULL THEN '' END`;
 const fromTo = t`CASE WHEN {3} IS NULL THEN NULL WHEN {2} > 0 THEN substr({1}, {2}::int, greatest({3}, 0)::int)
@@ -44,7 +44,7 @@ const rows: Row[] = [
   ['replaceAll(text, text, text) text', t`replace({1}, {2}, {3})`, t`replaceAll({1}, {2}, {3})`],
   ['replace(text, text, text) text', t`replace({1}, {2}, {3})`, t`replaceAll({1}, {2}, {3})`],
   ['concat(comparable...) text!', t`concat({*:text})`, t`concat({*:text})`],
-  // An empty text becomes a list with one empty text, as in ClickHouse.
+  // An empty string becomes a list with one empty string, as in ClickHouse.
   ['splitByChar(character, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
   ['splitByString(separator, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
   ['like(text, like) flag', t`({1} LIKE {2})`],
@@ -121,7 +121,8 @@ const others: Row[] = [
     t`CASE WHEN coalesce({1}, '') = '' THEN ARRAY['']::text[] ELSE regexp_split_to_array({1}, {2}) END`,
     t`if(ifNull({1}, '') = '', [''], splitByRegexp({3}, ifNull({1}, '')))`,
   ],
-  // A text whose decoded bytes are not UTF-8 is returned unchanged, because PostgreSQL cannot store the decoded text.
+  // A string whose decoded bytes are not UTF-8 is returned unchanged, because PostgreSQL cannot store the decoded
+  // string.
   [
     'decodeURLComponent(text) text',
     t`(SELECT CASE WHEN encode(bytes, 'hex') ~ '^(0[1-9a-f]|[1-7].|(c[2-9a-f]|d.)[89ab].|e0[ab].[89ab].|e[1-9a-cef][89ab].[89ab].|ed[89].[89ab].|f0[9ab].[89ab].[89ab].|f[1-3][89ab].[89ab].[89ab].|f48.[89ab].[89ab].)*$'

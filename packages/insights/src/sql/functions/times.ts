@@ -1,14 +1,14 @@
-// SQL templates of functions of dates and times. `{1:local}` is the local time in the time zone of the argument; in
+// SQL templates of date and time functions. `{1:local}` is the local time in the time zone of the argument; in
 // PostgreSQL, its type has no zone. Only PostgreSQL has `{1:day}`, `{1:hour}` and `{1:minute}` for the start of the
-// local day, hour or minute, and `{1:minutes}` for the start of an interval whose minutes are the second argument.
-// `{1:days}`, and the same for longer units, adds the number of units in the second argument.
+// local day, hour or minute, and `{1:minutes}` for the start of an interval whose length in minutes is the second
+// argument. `{1:days}`, and the same for longer units, adds the number of units in the second argument.
 
 import { define, type Row, t } from './define.ts';
 
 const rows: Row[] = [
   ['toDate(time) date', t`({1:local})::date`, t`toDate32({1:local})`],
   ['toDate(date) date', t`{1}`],
-  // Only the first ten characters of a text are used, unless it is a constant.
+  // Only the first ten characters of a string are used, unless it is a constant.
   [
     'toDate(text) date?',
     t`CASE WHEN {1} ~ '^\\d\\d\\d\\d-\\d\\d-\\d\\d( .*)?$' AND pg_input_is_valid(left({1}, 10), 'date') THEN left({1}, 10)::date END`,

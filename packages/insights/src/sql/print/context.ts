@@ -28,7 +28,7 @@ export interface Printing {
   rowOrders: Map<CallExpression | QueryRelation, QueryRelation>;
   /** Prints a column that is read without a subquery. Returns null for other columns. */
   column?(column: Extract<Expression, { is: 'column' }>): Fragment | null;
-  /** If set, only these events are read. */
+  /** If set, the only events that the query reads. */
   keys?: readonly EventKey[];
 }
 

@@ -1,5 +1,5 @@
-// Replaces counts of distinct values by a subquery, for PostgreSQL. For `count(DISTINCT x)`, PostgreSQL sorts all rows.
-// A subquery with one row per value groups them by hashes instead.
+// Replaces counts of distinct values with a subquery that has one row per value, for PostgreSQL. PostgreSQL sorts all
+// rows to compute `count(DISTINCT x)`, but groups the rows of such a subquery by hash.
 
 import { aggregates } from '../functions/index.ts';
 import {
@@ -17,9 +17,9 @@ import { flag, int } from '../types.ts';
 
 /**
  * Returns an equivalent query that reads the distinct values of each group from a subquery. Returns null if the query
- * does not count distinct values, counts those of several expressions, or has an aggregate that cannot be computed from
- * partial results.
- * @param nextNumber returns an unused number for a column or a relation
+ * does not count distinct values, counts the distinct values of several expressions, or has an aggregate that cannot be
+ * computed from partial results.
+ * @param nextNumber a function that returns an unused number for a column or a relation
  */
 export function countByGroups(query: SelectQuery, nextNumber: () => number): SelectQuery | null {
   const { columns, having, order, limitBy } = query;

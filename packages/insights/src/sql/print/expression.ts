@@ -288,7 +288,7 @@ function callText(call: CallExpression, over: Fragment, printing: Printing): Fra
   });
 }
 
-/** Prints a number, with NaN replaced by -Infinity or Infinity. NaN has no defined order. */
+/** Replaces NaN with -Infinity or Infinity in the printed number, because NaN has no defined order. */
 function withoutNan(x: Fragment, form: 'low' | 'high', isPostgres: boolean): Fragment {
   const infinity = form === 'low' ? sql`-Infinity` : sql`Infinity`;
   return isPostgres
@@ -316,8 +316,8 @@ function elementText(lambda: Expression | undefined, form: string | undefined, i
 }
 
 /**
- * Prints lists that are read in parallel and must therefore have the same length. ClickHouse checks the lengths. In
- * PostgreSQL, the printed SQL trims a negative number of elements if the lengths differ, which is an error.
+ * Prints lists that are read in parallel and must therefore have the same length. ClickHouse itself checks the lengths.
+ * For PostgreSQL, the printed SQL fails if the lengths differ, because it then trims a negative number of elements.
  */
 export function equallyLong(lists: readonly Expression[], { isPostgres, expression }: Printing): Fragment[] {
   const [first, ...others] = lists.map(expression);

@@ -1,5 +1,6 @@
-// Pages of events for ClickHouse, which would otherwise read and sort all columns of all matching events. The first
-// statement finds the keys of the events on the page, and the second reads the large columns of only these events.
+// Reads a page of events from ClickHouse with two statements. With a single statement, ClickHouse would read and sort
+// all columns of all matching events. The first statement finds the keys of the events on the page, and the second
+// reads the large columns of only these events.
 
 import type { PageStatement } from '../../event-store/port.ts';
 import type { EngineName } from '../../event-store/selection.ts';
@@ -51,7 +52,10 @@ function isPage(query: SelectQuery): boolean {
   return ![...columns.map(({ value }) => value), ...order.map(({ by }) => by)].some(hasWindow);
 }
 
-/** Returns whether an expression contains a window function, which would only process the events of the page. */
+/**
+ * Returns whether an expression contains a window function. In the second statement, a window function would only
+ * process the events of the page.
+ */
 const hasWindow = (one: Expression): boolean => one.is === 'window' || partsOf(one).some(hasWindow);
 
 const columnsIn = (one: Expression): number[] => (one.is === 'column' ? [one.column] : partsOf(one).flatMap(columnsIn));

@@ -61,7 +61,7 @@ export function createPrinting(
 
 /**
  * Returns the statement for an engine. `valueReader` converts its columns.
- * @param keys if set, limits the only table of the query to these events
+ * @param keys the only events to read from the query's table, if set
  */
 export function printStatement(
   query: Query,
@@ -122,7 +122,7 @@ function selectText(query: SelectQuery, printing: Printing): Fragment {
   return sql`${bodyText(query, [], printing)}${orderClause(query.order, printing)}${limitBy}${limitText(query)}`;
 }
 
-/** Prints the clauses from SELECT to HAVING. @param extra columns to append */
+/** Prints the clauses from SELECT to HAVING. @param extra the columns to append */
 function bodyText(query: SelectQuery, extra: readonly Fragment[], printing: Printing): Fragment {
   const selected = [
     ...query.columns.map(({ column, value }) => sql`${printing.expression(value)} AS ${sql.numbered('c', column)}`),
@@ -176,9 +176,9 @@ function subqueryText(relation: QueryRelation, printing: Printing): Fragment {
 }
 
 /**
- * Numbers the rows of a sorted subquery whose values `groupArray` collects, and sorts each list by this number. Without
- * the numbers, PostgreSQL would sort all rows for another aggregate of the query, such as `count(DISTINCT x)`.
- * ClickHouse keeps the row order.
+ * Keeps the row order of a sorted subquery whose values `groupArray` collects: numbers its rows, and sorts each list by
+ * this number. PostgreSQL would otherwise lose the order when it sorts all rows for another aggregate, such as
+ * `count(DISTINCT x)`. ClickHouse keeps the row order.
  */
 function keepRowOrder(query: SelectQuery, { rowOrders }: Printing): void {
   const relation = query.from[0]?.relation;

@@ -49,7 +49,7 @@ function projectOf(table: BaseTable): Fragment {
   }
 }
 
-/** The records that must be joined for the columns. */
+/** The records that must be joined to read the requested columns. */
 interface Needs {
   person: boolean;
   personRecord: boolean;
@@ -174,7 +174,7 @@ function propertyText(
 }
 
 /**
- * Properties that have their own column in ClickHouse. These columns contain text, and reading them replaces reading
+ * Properties that have their own column in ClickHouse. Reading such a column, which contains strings, avoids reading
  * the event's document.
  */
 export const usual: ReadonlySet<string> = new Set([...propertyColumns.few, ...propertyColumns.many]);

@@ -101,7 +101,7 @@ function compareTuples(
   return comparator === '=' ? areEqual : not(areEqual);
 }
 
-/** Converts both sides to one type. A constant text is read as a value of the other side's type. */
+/** Converts both sides to one type. A string constant is read as a value of the other side's type. */
 function sides(
   left: Expression,
   right: Expression,

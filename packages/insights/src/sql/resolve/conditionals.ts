@@ -149,7 +149,7 @@ const comparing =
 
 const isNull: Handler = (node, scope) => ({ is: 'null', part: argumentsOf(node, scope)[0] as Expression, type: flag });
 
-/** Resolves `format('{} of {}', a, b)` and `format('{1} {0}', a, b)`, which insert values into a constant text. */
+/** Resolves `format('{} of {}', a, b)` and `format('{1} {0}', a, b)`, which insert values into a constant string. */
 const format: Handler = (node, scope) => {
   const { place } = node;
   const [first, ...args] = argumentsOf(node, scope);

@@ -106,7 +106,7 @@ export function resolveCast(node: Extract<Node, { node: 'TypeCast' }>, scope: Sc
 }
 
 /**
- * Converts a value to a time. A text that is not a time becomes null. The result is nullable for all texts except
+ * Converts a value to a time. A string that is not a time becomes null. The result is nullable for all strings except
  * constant times without an offset or a fraction.
  */
 export function toDateTime(value: Expression, zone: string, at: At): Expression {
@@ -122,7 +122,7 @@ export function toDateTime(value: Expression, zone: string, at: At): Expression 
   return { ...found, type: { ...found.type, zone } };
 }
 
-/** Replaces null with the empty value of the type: an empty text, 0 or false. Other types stay null. */
+/** Replaces null with the empty value of the type: an empty string, 0 or false. Other types stay null. */
 function withoutNull(value: Expression): Expression {
   const empty = emptyValue(nullable(value.type, false));
   if (!value.type.isNullable || empty.type.isNullable) return value;
@@ -135,7 +135,7 @@ const orZero =
   (node, scope) =>
     withoutNull(castTo(first(node, scope), type, node.place));
 
-/** Parses times in ISO 8601 and in the format of SQL. PostgreSQL and ClickHouse disagree on other formats. */
+/** Parses times in ISO 8601 and in the SQL format. PostgreSQL and ClickHouse disagree on other formats. */
 const parseDateTime: Handler = (node, scope) => {
   const value = first(node, scope);
   const written = textOf(value);
@@ -159,8 +159,8 @@ const timeParts: Readonly<Record<string, string>> = {
 const shortFormats: Readonly<Record<string, string>> = { F: '%Y-%m-%d', T: '%H:%i:%S', R: '%H:%i', s: '%S' };
 
 /**
- * Resolves `parseDateTime(text, format)`, which parses a time in a constant format. The result is null if the text has
- * another format.
+ * Resolves `parseDateTime(text, format)`, which parses a time in a constant format. The result is null if the string
+ * has another format.
  */
 const parseWithFormat: Handler = (node, scope) => {
   const { args, place } = node;

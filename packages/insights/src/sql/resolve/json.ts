@@ -1,4 +1,4 @@
-// Resolves JSON functions whose result depends on a type that the query names.
+// Resolves JSON functions whose result depends on a type that the query specifies.
 
 import type { Call, Node } from '../ast.ts';
 import { SqlProblem } from '../problem.ts';

@@ -37,7 +37,9 @@ export function patternConstants({ pattern, replacement, name }: Pattern, place:
   return [postgres, ofPostgres, clickhouse, replacement].map(textConstant);
 }
 
-/** Returns whether a supported pattern can match an empty text. The engines split texts differently at such a match. */
+/**
+ * Returns whether a supported pattern can match an empty string. The engines split strings differently at such a match.
+ */
 const matchesNothing = (pattern: string) =>
   /\\b/i.test(pattern) || new RegExp(pattern.replace(/^\(\?i\)/, '')).test('');
 

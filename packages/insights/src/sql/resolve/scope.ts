@@ -47,7 +47,7 @@ export interface SqlSettings {
 
 /** A property that a query reads with the type of its definition. */
 export interface TypedProperty {
-  /** `event`, `person` or `group`. */
+  /** What the property belongs to: `event`, `person` or `group`. */
   of: string;
   key: string;
   /** The type in the definition, such as `Numeric`. */

@@ -67,7 +67,7 @@ export const dateConstant = (value: string): ConstantExpression => ({ is: 'const
 
 export const isConstant = (one: Expression): one is ConstantExpression => one.is === 'constant';
 export const isNull = (one: Expression) => one.is === 'constant' && one.value === null;
-/** Returns the value of a text constant, or null for other expressions. */
+/** Returns the value of a string constant, or null for other expressions. */
 export const textOf = (one: Expression | undefined): string | null =>
   one?.is === 'constant' && typeof one.value === 'string' && one.type.kind === 'text' ? one.value : null;
 
@@ -75,7 +75,7 @@ const timeText =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(?:([Zz])|([+-]\d\d):?(\d\d)?)?$/;
 
 /**
- * Parses a time as milliseconds since 1970. Returns null if the text is not a time. A local time that clocks skip is
+ * Parses a time as milliseconds since 1970. Returns null if the string is not a time. A local time that clocks skip is
  * moved back by the skipped duration, as in ClickHouse.
  */
 export function readTime(value: string, zone: string): number | null {
@@ -96,7 +96,7 @@ export function readTime(value: string, zone: string): number | null {
   return instant - (toWallTime(instant) - wall) + millis;
 }
 
-/** Returns the text if it is a date, and null otherwise. */
+/** Returns the string if it is a date, and null otherwise. */
 export function readDate(value: string): string | null {
   return /^\d{4}-\d\d-\d\d$/.test(value) && readTime(value, 'UTC') !== null ? value : null;
 }
@@ -104,7 +104,7 @@ export function readDate(value: string): string | null {
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const numberText = /^\s*[-+]?\d{1,30}(\.\d{1,30})?([eE][-+]?\d{1,2})?\s*$/;
 
-/** Converts a text constant to another type. Returns null if the text is not a value of that type. */
+/** Converts a string constant to another type. Returns null if the string is not a value of that type. */
 function readText(value: string, type: SqlType): ConstantExpression | null {
   switch (type.kind) {
     case 'text':
@@ -198,7 +198,7 @@ export function convertToCommonType(
 }
 
 /**
- * Returns the common type of expressions. A text constant gets the type of the other expressions, because it may be a
+ * Returns the common type of expressions. A string constant gets the type of the other expressions, because it may be a
  * time.
  */
 function commonOf(expressions: readonly Expression[]): SqlType | null {
