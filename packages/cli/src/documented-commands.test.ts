@@ -14,7 +14,7 @@ interface Shown {
   path: string;
   line: number;
   words: string[];
-  /** True for a command in a shell block, false for one in a sentence, which can omit arguments. */
+  /** True for a command in a shell block. False for one in a sentence, which may omit arguments. */
   isWhole: boolean;
 }
 
@@ -46,7 +46,7 @@ function commandsOf(path: string): Shown[] {
 
 const terminal = { env: {}, out: { write: () => {} }, err: { write: () => {} } };
 
-/** Returns an empty string for a valid command. */
+/** Returns what is wrong with a command, or an empty string if it is valid. */
 async function problemWith({ words, isWhole }: Shown): Promise<string> {
   const program = createProgram(terminal);
   let command: Command = program;
@@ -77,7 +77,7 @@ test.each(shown)('the documented command in $path:$line is valid: millrace $word
   expect(await problemWith(each)).toBe('');
 });
 
-test('finds commands in the text and in the shell blocks of all documents', () => {
+test('finds the commands in sentences and in shell blocks of the documents', () => {
   expect(shown.filter(({ isWhole }) => isWhole).length).toBeGreaterThanOrEqual(8);
   expect(shown.filter(({ isWhole }) => !isWhole).length).toBeGreaterThanOrEqual(30);
   expect(new Set(shown.map(({ path }) => path)).size).toBeGreaterThanOrEqual(8);

@@ -33,8 +33,8 @@ export interface OpenLog {
 }
 
 /**
- * Runs `work` with the event log that the environment variables describe (EVENT_LOG, KAFKA_…, TOPIC_PREFIX), and closes
- * the log afterwards.
+ * Runs `work` with the event log that the environment variables describe (EVENT_LOG, KAFKA_…, TOPIC_PREFIX), and then
+ * closes the log.
  */
 export async function withLog(
   command: Command,
@@ -43,7 +43,7 @@ export async function withLog(
 ): Promise<void> {
   const { config, connection } = readLogSettings(terminal);
   const logger = createLogger('millrace-cli', 'error');
-  // Do not log that the Kafka client joins and leaves a group, which is not useful on a command line.
+  // Silence the Kafka client, which would log that it joins and leaves a group. This is not useful on a command line.
   logger.silent = true;
   const topics = topicNames(config.topicPrefix);
   const open = (log: EventLog) => work({ log, topics }).catch((error) => Promise.reject(withLogName(error, config)));
@@ -71,7 +71,7 @@ function withLogName(error: unknown, { eventLog, kafkaBrokers }: LogSettings['co
 
 /**
  * Reads the event log's settings.
- * @throws UsageError that lists all invalid settings, or if the environment does not configure an event log
+ * @throws UsageError that lists all invalid settings, or that says that no event log is configured
  */
 export function readLogSettings(terminal: Terminal) {
   if (!terminal.env.EVENT_LOG && !terminal.env.KAFKA_BROKERS) {
@@ -96,12 +96,12 @@ export interface ReadOffset {
   group: string;
   log: string;
   nextOffset: bigint;
-  /** The offset of the next record to append, or null if the stored offset belongs to a log that is not open. */
+  /** The offset of the next appended record, or null if the stored offset belongs to a log that is not open. */
   end: bigint | null;
   updatedAt: Date;
 }
 
-/** Returns all stored offsets. Includes end offsets for the open log and for the log in PostgreSQL. */
+/** Returns all stored offsets, with the end offsets of partitions in the open log and in the log in PostgreSQL. */
 export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'endOffsets'>): Promise<ReadOffset[]> {
   const rows = await client.consumer_offset.findMany({
     orderBy: [{ topic: 'asc' }, { group: 'asc' }, { log: 'asc' }, { partition: 'asc' }],
@@ -113,7 +113,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
     ends.set(nameOf({ log: `postgres/${log_id}`, topic, partition }), next_offset);
   }
   for (const topic of new Set(rows.map((row) => row.topic))) {
-    // The topic may exist only in a former log.
+    // The topic may exist only in a log that was used before.
     for (const one of await log.endOffsets(topic).catch(() => [])) ends.set(nameOf({ ...one, topic }), one.endOffset);
   }
   return rows.map((row) => ({
@@ -127,7 +127,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
   }));
 }
 
-/** Sets the offset from which the group continues, without checking that the preceding record is the expected one. */
+/** Sets the offset from which the group continues, without checking that the record before it is the expected one. */
 export async function overrideOffset(
   client: Client,
   { topic, partition, group, log }: Pick<ReadOffset, 'topic' | 'partition' | 'group' | 'log'>,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { runCli } from './program.ts';
 
-/** A server that does not belong to Millrace, at a URL where a command expects a Millrace service. */
+/** A server that is not part of Millrace, at a URL where a command expects a Millrace service. */
 let otherServer: Server;
 let testDatabase: TestDatabase;
 let directory: string;
@@ -61,8 +61,8 @@ const api = { API_URL: unreachable, PERSONAL_API_KEY: 'phx_x' };
 const stored = { DATABASE_URL: 'DATABASE' };
 
 /**
- * The command, its environment, its exit code and the beginning of its error. Words in capitals are replaced with
- * `addresses`.
+ * The command, its environment, its exit code, and the beginning of its error message. Words in capitals are replaced
+ * with `addresses`.
  */
 const cases: [string, Record<string, string>, number, string][] = [
   [

@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Thrown if an import stopped before the end of its file and can be continued. */
+/** Thrown if an import stops before the end of its file and can be continued. */
 export class ImportStopped extends Error {
   readonly exitCode: number;
 
@@ -31,7 +31,7 @@ export class ImportStopped extends Error {
   }
 }
 
-/** Maps API fields to command options whose names differ. */
+/** Maps each API field to its command option, if their names differ. */
 const optionOfField: Record<string, string> = {
   id: '<id>',
   user_id: '--user',
@@ -52,7 +52,7 @@ const optionOfResource: Record<string, string> = {
   Restriction: '<id>',
 };
 
-/** Describes an error in one line, which names the option that caused the error, if any. */
+/** Describes an error in one line. If an option caused the error, the line names the option. */
 export function describeFailure(error: unknown): { line: string; exitCode: number } {
   if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
   if (error instanceof ImportStopped) return { line: error.message, exitCode: error.exitCode };
@@ -71,7 +71,7 @@ const refusals: Record<string, string> = {
 
 /**
  * Describes a database error. Only database errors have a PostgreSQL or network code here, because errors of other
- * servers are wrapped where they occur.
+ * servers are converted where they occur.
  */
 function describeDatabaseError(error: unknown): string | undefined {
   const { code, message } = originOf(error);
@@ -122,7 +122,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns a message's last line, because Prisma's messages begin with lines about the code location. */
+/** Returns a message's last line. Prisma's messages begin with lines about the location in the code. */
 function lastLine(message: string): string {
   return message.trim().split('\n').at(-1)?.trim() ?? message;
 }

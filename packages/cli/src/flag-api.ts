@@ -53,7 +53,7 @@ interface Source {
   property: string;
 }
 
-/** The API's maximum page size. */
+/** The page size, which is the maximum that the API accepts. */
 const pageSize = 1000;
 
 /** Lists a project's flags, including archived flags, sorted by key. */
@@ -92,8 +92,8 @@ export function createUnknownFlagError(key: string, keys: string[]): Refusal {
 }
 
 /**
- * Returns the Levenshtein distance: how many characters must be inserted, deleted or replaced to convert one text into
- * the other.
+ * Returns the Levenshtein distance: how many characters must be inserted, deleted or replaced to convert one string
+ * into the other.
  */
 function changesBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -1,6 +1,6 @@
 /**
- * Returns an error response's message (docs/wire-rules.md#responses). Never returns the complete body, which may
- * contain data that was sent.
+ * Returns the message in an error response (docs/wire-rules.md#responses). Never returns the complete body, which may
+ * contain data that the client sent.
  */
 export function describeBody(text: string): string {
   const { detail, attr } = parseObject(text);

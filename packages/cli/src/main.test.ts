@@ -63,7 +63,7 @@ const keyCount = (personalApiKey: unknown) =>
   database.prisma.personal_api_key.count({ where: { secure_value: hashPersonalApiKey(String(personalApiKey)) } });
 
 test(
-  '`bootstrap` sets up an empty database, but only once',
+  '`bootstrap` creates an organization in an empty database, but only once',
   async () => {
     await useDatabase({ isMigrated: false });
     const first = await millraceJson(
@@ -167,7 +167,7 @@ test(
 );
 
 test(
-  'exits without an error when the reader closes the pipe early',
+  'exits without an error if the reader of its output closes the pipe early',
   async () => {
     await useDatabase({ isMigrated: true });
     const env = { DATABASE_URL: testDatabase.url };
@@ -182,7 +182,7 @@ test(
 );
 
 test(
-  'invalid arguments exit with code 2 and print one line',
+  'invalid arguments result in exit code 2 and a one-line error',
   async () => {
     await useDatabase({ isMigrated: false });
     const err = `error: required option '--name <name>' not specified\n`;

@@ -4,8 +4,8 @@ import { readEnvironment } from '@millrace/runtime';
 import { runCli } from './program.ts';
 
 const unread = new AbortController();
-// The reader can close the pipe early, as in `millrace … | head`. The command still finishes its work, unless it runs
-// until the user interrupts it.
+// The reader of a pipe can close it early, as in `millrace … | head`. The command still finishes its work, unless it is
+// one that runs until the user interrupts it.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

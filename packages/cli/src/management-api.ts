@@ -16,11 +16,11 @@ export interface ApiOptions extends HostOptions {
   project: string;
 }
 
-/** A client for one path prefix of the management API, such as a project. */
+/** A client for the management API's paths below a prefix, such as the path of a project. */
 export interface Api {
   /**
    * Sends a request to the management API.
-   * @param path relative to the prefix, like `feature_flags/`
+   * @param path the path relative to the prefix, for example `feature_flags/`
    * @throws Refusal if the API rejects the request or does not respond
    */
   call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<unknown>;
@@ -28,7 +28,7 @@ export interface Api {
 
 /**
  * Adds the options for the management API's URL, the key and the project.
- * @param scopes the scopes that the key needs, e.g. `the feature_flag scopes`
+ * @param scopes the scopes that the key needs, for example `the feature_flag scopes`
  */
 export function addApiOptions(command: Command, scopes = 'the feature_flag scopes'): Command {
   const project = new Option('--project <id>', 'project ID').default(
@@ -57,7 +57,7 @@ export function createProjectApiClient(options: ApiOptions, terminal: Terminal):
 
 /**
  * Creates a client for the paths below a base path.
- * @param base path that ends with a slash
+ * @param base a path that ends with a slash
  * @throws UsageError that names the missing option
  */
 export function createApiClient(base: string, options: HostOptions, terminal: Terminal): Api {

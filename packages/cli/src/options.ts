@@ -18,7 +18,7 @@ export function parseId(text: string): number {
   return Number(text);
 }
 
-/** Finds a user by ID or email address. @throws AppError `not_found` */
+/** Finds a user by ID or email address. @throws AppError `not_found` if the user does not exist */
 export async function resolveUserId(sql: Sql, text: string): Promise<number> {
   const user = await getUser(sql, text.includes('@') ? { email: text } : { id: Number(text) });
   return user.id;

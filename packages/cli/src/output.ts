@@ -1,7 +1,7 @@
 /** Input and output streams of a command. `main.ts` passes the process's streams. */
 export interface Terminal {
   env: Record<string, string | undefined>;
-  /** The current directory. By default, commands use the system that `npm start` runs in this directory. */
+  /** The current directory. If `npm start` runs a system in this directory, commands use that system by default. */
   directory?: string;
   /** Standard output, which contains only results, so that they can be piped. */
   out: { write(text: string): unknown };
@@ -27,7 +27,7 @@ export interface Printer {
 
 /**
  * Creates the printer of a command.
- * @param isJson true to print results as JSON for programs. Times are ISO 8601 in UTC in both formats.
+ * @param isJson whether to print results as JSON for programs. Times are ISO 8601 in UTC in both formats.
  */
 export function createPrinter(terminal: Terminal, isJson: boolean): Printer {
   const line = (text: string) => void terminal.out.write(`${text}\n`);

@@ -66,7 +66,7 @@ describe('commands with --json', () => {
     });
   });
 
-  test("keeps a plan's other limits when one limit is changed", async () => {
+  test('changing one limit of a plan keeps the other limits', async () => {
     const { id } = (await runJson('org', 'create', '--name', 'Limited')) as { id: string };
     const set = (...options: string[]) => runJson('plan', 'set', '--organization', id, '--plan', 'free', ...options);
     expect(await set('--events-per-month', '1000000', '--events-per-second', '0')).toMatchObject({
@@ -141,7 +141,7 @@ describe('commands with --json', () => {
     expect((await run(['user', 'deactivate', '999999'])).err).toBe('error: --user: User not found.\n');
   });
 
-  test('changes membership levels and removes members, but keeps the last owner', async () => {
+  test('changes membership levels and removes members, except for the last owner', async () => {
     const { id: userId } = await createUser(database.sql, { email: 'climber@example.com' });
     const member = ['--organization', tenant.organizationId, '--user', String(userId)];
     await runJson('member', 'add', ...member);
@@ -164,7 +164,7 @@ describe('commands with --json', () => {
     }
   });
 
-  test('accepts invites for people with and without a user account, and withdraws invites', async () => {
+  test('accepts invites for new and existing users, and withdraws invites', async () => {
     const invite = (email: string) =>
       database.prisma.organization_invite.create({
         data: {
@@ -243,7 +243,7 @@ describe('commands with --json', () => {
     );
   });
 
-  test("creates, lists, rolls and revokes one user's keys", async () => {
+  test("creates, lists, rolls and revokes a user's personal API keys", async () => {
     const { id: userId } = await createUser(database.sql, { email: 'keys@example.com' });
     expect(await runJson('key', 'list', '--user', 'KEYS@example.com')).toEqual([]);
     const args = ['--label', 'Limited', '--scopes', '*', '--projects', String(tenant.environmentId)];
@@ -256,7 +256,7 @@ describe('commands with --json', () => {
     expect(await runJson('key', 'list', '--user', String(userId))).toEqual([]);
   });
 
-  test('reports that no migrations are pending', async () => {
+  test('`migrate` reports that no migrations are pending', async () => {
     expect(await run(['migrate', '--json'])).toEqual({
       exitCode: 0,
       out: '{\n  "applied": []\n}\n',
@@ -266,7 +266,7 @@ describe('commands with --json', () => {
 });
 
 describe('commands without --json', () => {
-  test('aligns the columns of a table without trailing white space', async () => {
+  test('aligns the columns of a table, without white space at the end of lines', async () => {
     const { out } = await run(['project', 'list', '--organization', tenant.organizationId]);
     const [head = '', first = ''] = out.split('\n');
     expect(head).toMatch(/^project id {2}environment id {2}organization id/);
@@ -274,7 +274,7 @@ describe('commands without --json', () => {
     expect(out).not.toMatch(/ \n/);
   });
 
-  test('reports an empty table on standard error', async () => {
+  test('prints a message about an empty table on standard error', async () => {
     await createUser(database.sql, { email: 'nokeys@example.com' });
     expect(await run(['key', 'list', '--user', 'nokeys@example.com'])).toEqual({
       exitCode: 0,
@@ -283,7 +283,7 @@ describe('commands without --json', () => {
     });
   });
 
-  test('replaces control characters in a table', async () => {
+  test('replaces control characters in the cells of a table', async () => {
     // Write the name directly to the database, because commands reject control characters.
     await database.sql.query('UPDATE project SET name = $2 WHERE organization_id = $1', [
       tenant.organizationId,
@@ -310,13 +310,13 @@ const withoutDatabase: [string, string, number, string][] = [
 ];
 
 test.each(withoutDatabase)(
-  '%s prints one line without the password when the database is unavailable',
+  'if the database is unavailable, %s prints one line without the password',
   async (_, url, exitCode, line) => {
     expect(await run(['org', 'list'], { DATABASE_URL: url })).toEqual({ exitCode, out: '', err: `error: ${line}\n` });
   },
 );
 
-test('commands on a database without tables print one line that says what to do', async () => {
+test('if the database has no tables, a command prints one line that says what to do', async () => {
   const empty = await createTestDatabase({ isMigrated: false });
   try {
     const err = 'error: The database has no tables yet. Run `millrace migrate` first.\n';

@@ -38,7 +38,7 @@ import { useRunningSystem } from './running-system.ts';
  */
 export async function runCli(args: string[], given: Terminal): Promise<number> {
   const isJson = (args.includes('--') ? args.slice(0, args.indexOf('--')) : args).includes('--json');
-  // Commands add variables to their environment, so each run needs its own copy.
+  // Commands add variables to their environment, so each run needs its own copy of the variables.
   const terminal = Object.create(given, {
     env: { value: { ...given.env } },
     ...(isJson && { err: { value: notesAsJson(given.err) } }),

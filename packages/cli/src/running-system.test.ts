@@ -15,7 +15,7 @@ beforeAll(async () => {
   for (const folder of ['.git', '.millrace', 'docs/decisions']) mkdirSync(join(clone, folder), { recursive: true });
   file = join(clone, '.millrace/connection.json');
   const connection = {
-    // No server listens at these URLs, so the error shows which URL a command used.
+    // No server listens at these URLs, so that the error shows which URL a command used.
     ...{ apiUrl: 'http://127.0.0.1:2', ingestUrl: 'http://127.0.0.1:2' },
     ...{ personalApiKey: 'phx_of_the_clone', projectApiKey: 'phc_of_the_clone' },
     settings: { DATABASE_URL: testDatabase.url, EVENT_LOG: 'postgres' },
@@ -43,7 +43,7 @@ const used = () => `Using the system started by npm start (${file}).\n`;
 test.each([
   ['the root of the clone', () => clone],
   ['a directory of the clone', () => inner],
-])('commands in %s use the system that runs there, and print which one it is', async (_, folder) => {
+])('commands in %s use the system that `npm start` runs there, and print which system they use', async (_, folder) => {
   expect(await run('org list', folder())).toEqual({ exitCode: 0, out: '', err: `${used()}(none)\n` });
   expect((await run('dead-letters list', folder())).err).toContain('EVENT_LOG=postgres (PostgreSQL)');
   for (const words of ['flags list', 'snippet', `import ${join(clone, 'events.jsonl')} --patience 0`]) {
@@ -69,8 +69,8 @@ test('help and version do not print which system is used', async () => {
 });
 
 /**
- * Commands that refer to a different installation, and their errors. The commands must never use a setting of the
- * running system.
+ * Commands that refer to a different installation, and their errors. They must never use a setting of the running
+ * system.
  */
 test.each([
   ['org list', { DATABASE_URL: 'postgresql://u@127.0.0.1:2/x' }, '--database-url: Could not connect to the database'],
@@ -80,13 +80,13 @@ test.each([
   ['flags list --api-url http://127.0.0.1:2', {}, '--personal-api-key: Pass a personal API key'],
   ['snippet --host http://127.0.0.1:2', {}, '--project-api-key: Pass the project API key of an environment'],
   ['import events.jsonl', { INGEST_URL: 'http://127.0.0.1:2' }, '--project-api-key: Pass the API key of the project'],
-] as const)('%s with %j does not use the system that runs here', async (words, env, line) => {
+] as const)('%s with %j does not use the system that `npm start` runs in this directory', async (words, env, line) => {
   const { err } = await run(words, clone, env);
   expect(err).toMatch(/^error: /);
   expect(err).toContain(line);
 });
 
-test('outside of a repository, the command line looks for a running system only in the current directory', async () => {
+test('outside of a repository, commands look for a running system only in the current directory', async () => {
   const outer = mkdtempSync(join(tmpdir(), 'millrace-outside-'));
   try {
     mkdirSync(join(outer, '.millrace'));

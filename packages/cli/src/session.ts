@@ -24,7 +24,7 @@ export interface Session {
 }
 
 /**
- * The operator who runs a command. Operators are not users, so the activity log contains the command's name in place of
+ * The operator who runs a command. Operators are not users, so the activity log contains the command's name instead of
  * a user.
  */
 export interface Operator {
@@ -51,7 +51,7 @@ export async function withSession(
   try {
     await work({
       sql: database.sql,
-      // Created on first use, because few commands use Prisma.
+      // The Prisma client. It is created on first use, because few commands need it.
       get prisma() {
         return database.prisma;
       },

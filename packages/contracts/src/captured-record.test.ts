@@ -6,7 +6,7 @@ test.each([
   // All records of a project's migration have the same key, so that they are processed in order
   // (docs/architecture.md#the-log).
   ['historical', 'phc_a'],
-] as const)('the key for the %s topic is %s', (topic, expected) => {
+] as const)("a record's key in the %s topic is %s", (topic, expected) => {
   expect(computeRecordKey(topic, 'phc_a', 'user-1')).toBe(expected);
 });
 

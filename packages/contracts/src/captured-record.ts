@@ -13,8 +13,7 @@ export interface CapturedEvent {
   token: string;
   /**
    * The environment to which the key belonged when the gateway accepted the event. Replacing the key afterwards does
-   * not affect the event. Absent if the gateway could not reach the database, in which case the consumer looks up the
-   * key.
+   * not affect the event. Absent if the gateway could not reach the database. The consumer then looks up the key.
    */
   environment_id?: number | undefined;
   /** The distinct ID: at most 200 code points, without NUL or lone surrogates. */
@@ -27,24 +26,24 @@ export interface CapturedEvent {
   timestamp: string;
   /** When the gateway received the request, in ISO 8601 in UTC. */
   now: string;
-  /** When the client sent the request, by the client's clock, in ISO 8601 in UTC. Absent if unknown. */
+  /** When the client sent the request, according to the client's clock, in ISO 8601 in UTC. Absent if unknown. */
   sent_at?: string;
   /** The client's IP address, or null if unknown. Present even if the project does not store IP addresses. */
   ip: string | null;
   /**
-   * True if the client uses no cookies. The consumer then derives the distinct ID from request data. Absent for all
-   * other clients.
+   * True for an event of a cookieless visitor, for whom the consumer derives the distinct ID from request data.
+   * Otherwise absent.
    */
   cookieless_mode?: true | undefined;
   historical_migration?: true;
   /**
-   * Present and true for an event of a historical migration if the gateway could not check whether the project's plan
-   * includes migrations. The consumer then checks the plan before it stores the event.
+   * True for an event of a historical migration if the gateway could not check whether the project's plan includes
+   * migrations. The consumer then checks the plan before it stores the event. Otherwise absent.
    */
   plan_unchecked?: true;
   /**
-   * Present and true if the operator has disabled person processing for this event, regardless of its properties. An
-   * event that would merge persons is then stored as an ordinary event (docs/ingestion-rules.md#anonymous-events).
+   * True if the operator has disabled person processing for this event, and otherwise absent. An event that would merge
+   * persons is then stored as an ordinary event, whatever its properties (docs/ingestion-rules.md#anonymous-events).
    */
   force_disable_person_processing?: true;
   /**
@@ -66,7 +65,7 @@ export interface CapturedWarning {
   /** The warning's UUID, so that a warning that is delivered twice is stored once. */
   uuid: string;
   token: string;
-  /** See `environment_id` of `CapturedEvent`. */
+  /** The environment ID, as in `CapturedEvent`. */
   environment_id?: number | undefined;
   type: GatewayWarningType;
   /** Number of events to which this warning applies, at least 1. */
@@ -112,7 +111,7 @@ export const gatewayWarnings = {
   event_timestamp_in_future: 'warning',
   /** A stored event's distinct ID was truncated. IDs with the same beginning now belong to the same person. */
   distinct_id_truncated: 'warning',
-  /** A field of a stored event was not valid text or was too large, and was replaced with a note. */
+  /** A field of a stored event was not a valid string or was too large, and was replaced with a note. */
   part_left_out: 'warning',
   /** The plan's monthly event quota is used up. Events are dropped until the month ends. */
   quota_limited: 'error',
@@ -131,9 +130,9 @@ export function encodeCapturedRecord(record: CapturedRecord): Buffer {
 }
 
 /**
- * Returns the partition key for an event's topic (docs/architecture.md#the-log). The partition key contains the project
- * API key as it was sent, and not the environment ID. While the database is unreachable, the environment is unknown,
- * and events accepted in that time must stay in order with all other events.
+ * Returns the partition key of an event in a topic (docs/architecture.md#the-log). The key contains the project API key
+ * as it was sent, and not the environment ID. While the database is unreachable, the environment is unknown, and events
+ * accepted in that time must stay in order with all other events.
  */
 export function computeRecordKey(topic: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {
   return topic === 'historical' ? token : `${token}:${distinctId}`;

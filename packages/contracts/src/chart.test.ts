@@ -86,20 +86,23 @@ function oklab(hex: string): [number, number, number] {
 it.each([
   ['light', '#ffffff'],
   ['dark', '#13191c'],
-] as const)('has ten colors in the %s theme that differ from each other and from the panel', (theme, panel) => {
-  const colors = [...seriesColors[theme], otherColor[theme]];
-  const ground = luminance(panel);
-  for (const color of colors) {
-    const [less = 0, more = 0] = [luminance(color), ground].sort((a, b) => a - b);
-    expect([color, (more + 0.05) / (less + 0.05) >= 3]).toEqual([color, true]);
-  }
-  for (const [at, one] of colors.entries())
-    for (const other of colors.slice(at + 1)) {
-      const [a, b] = [oklab(one), oklab(other)];
-      const distance = Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
-      expect([one, other, distance > 0.1]).toEqual([one, other, true]);
+] as const)(
+  'the %s theme has ten series colors that differ from each other and contrast with the panel',
+  (theme, panel) => {
+    const colors = [...seriesColors[theme], otherColor[theme]];
+    const ground = luminance(panel);
+    for (const color of colors) {
+      const [less = 0, more = 0] = [luminance(color), ground].sort((a, b) => a - b);
+      expect([color, (more + 0.05) / (less + 0.05) >= 3]).toEqual([color, true]);
     }
-});
+    for (const [at, one] of colors.entries())
+      for (const other of colors.slice(at + 1)) {
+        const [a, b] = [oklab(one), oklab(other)];
+        const distance = Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+        expect([one, other, distance > 0.1]).toEqual([one, other, true]);
+      }
+  },
+);
 
 describe('retentionColumnRange', () => {
   const begin = Date.parse('2026-11-01T00:00:00Z');
@@ -116,7 +119,7 @@ describe('retentionColumnRange', () => {
     [1, { period: 'Day', retentionCustomBrackets: [1, 3, 7] }, [1, 2]],
     [2, { period: 'Day', retentionCustomBrackets: [1, 3, 7] }, [2, 5]],
     [3, { period: 'Day', retentionCustomBrackets: [1, 3, 7] }, [5, 12]],
-  ])('column %i with %j covers the days %j', (column, filter, days) => {
+  ])('column %i of a retention table with %j covers the days %j', (column, filter, days) => {
     expect(daysOf(column, filter)).toEqual(days);
   });
 });

@@ -13,16 +13,16 @@ export const otherColor = { light: '#8b969e', dark: '#7d8a92' } as const;
 
 export const maxColors = seriesColors.light.length;
 
-/** An index into `seriesColors`, the color for negative values, or the color for all other series. */
+/** An index into `seriesColors`, the color for negative values, or `otherColor`. */
 export type SeriesColor = number | 'bad' | 'other';
 
 /** Lifecycle series have fixed colors, because each status has a meaning. */
 const lifecycleColors: Record<string, SeriesColor> = { new: 0, returning: 3, resurrecting: 2, dormant: 'bad' };
 
-/** The breakdown value of the series that combines all values without their own series. */
+/** The breakdown value of the series that combines all values that have no series of their own. */
 const otherValue = '$$_posthog_breakdown_other_$$';
 
-/** Chooses the color of a series. @param at the index among the series of the current period */
+/** Chooses the color of a series. @param at the series' index, not counting series of the previous period */
 export function chooseSeriesColor(
   at: number,
   { status, breakdown_value: value }: { status?: string; breakdown_value?: unknown },
@@ -33,7 +33,7 @@ export function chooseSeriesColor(
 
 const timeSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
 
-/** Returns the smallest round step for which four steps cover the range. */
+/** Returns the smallest round step that covers the range in four steps. */
 function stepOf(span: number, { kind }: NumberFormat, isWhole: boolean): number {
   const wanted = span / 4;
   const perUnit = kind === 'milliseconds' ? 1000 : 1;
@@ -46,7 +46,7 @@ function stepOf(span: number, { kind }: NumberFormat, isWhole: boolean): number 
   return isWhole ? Math.max(1, step) : step;
 }
 
-/** Returns round ticks for an axis that contains 0 and all values. For whole numbers, the ticks are whole too. */
+/** Returns round ticks for an axis that contains 0 and all values. Whole numbers get whole ticks. */
 export function computeTicks(values: readonly number[], format: NumberFormat): number[] {
   let [least, most, isWhole] = [0, 0, format.kind === 'number' || format.kind === 'short'];
   for (const value of values) {
@@ -75,7 +75,7 @@ export const parseSeriesTime = (day: string) =>
   // `Date.parse` would interpret `Day 1` as a day in 2001.
   /^\d{4}-/.test(day) ? Date.parse(`${day.slice(0, 10)}T${day.slice(11, 19) || '00:00:00'}Z`) : Number.NaN;
 
-/** Returns the end of an interval. @param begin local time in milliseconds, as if it were UTC */
+/** Returns the end of an interval. @param begin the local time in milliseconds, as if it were UTC */
 export function endOfInterval(begin: number, interval: Interval, count = 1): number {
   const date = new Date(begin);
   if (interval === 'month') return date.setUTCMonth(date.getUTCMonth() + count);
@@ -104,7 +104,7 @@ export function retentionColumnRange(
 
 /**
  * Returns the index of the first interval that has not ended, or the number of intervals if all have ended.
- * @param now local time in the project time zone
+ * @param now the local time in the project time zone
  */
 export function findFirstOpenInterval(days: readonly string[], interval: Interval, now: number): number {
   const at = days.findIndex((day) => endOfInterval(parseSeriesTime(day), interval) > now);
@@ -133,7 +133,7 @@ const dayOfYear = { day: 'numeric', month: 'short', year: 'numeric', ...zone } a
 const dayInYear = new Intl.DateTimeFormat('en-GB', dayOfYear);
 const longDay = new Intl.DateTimeFormat('en-GB', { weekday: 'short', ...dayOfYear });
 
-/** Formats axis labels: months, days, or days with times. */
+/** Formats the labels of a time axis: months, days, or days with times. */
 export function formatAxisLabels(days: readonly string[]): string[] {
   const times = days.map(parseSeriesTime);
   const isMonthly =

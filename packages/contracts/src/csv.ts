@@ -1,4 +1,4 @@
-/** Formats CSV for the API, the CLI and the console, and also runs in browsers. */
+/** Formats CSV for the API, the CLI and the console. This file also runs in browsers. */
 
 type CsvCell = string | number | boolean | null;
 

@@ -23,7 +23,7 @@ export const eventNames = {
 } as const;
 
 /**
- * Longest event or property name, in UTF-8 bytes, for which a definition is created. Longer names usually are data that
- * was sent as a name by mistake.
+ * Maximum length in UTF-8 bytes of event and property names for which definitions are created. Longer names usually are
+ * data that was sent as a name by mistake.
  */
 export const maxDefinedNameBytes = 200;

@@ -94,7 +94,7 @@ describe('computeChange', () => {
     [38, 35.5, percent, '+2.5 points'],
     [0.38, 0.41, share, '−3 points'],
     [5, 0, percent, '+5 points'],
-  ])('returns a change to %d from %d in %j as %s', (now, before, format, text) => {
+  ])('describes the change to %d from %d in %j as %s', (now, before, format, text) => {
     expect(formatChange(computeChange(now, before, format), format)).toBe(text);
   });
 });
@@ -113,7 +113,7 @@ describe('computeOverallValue', () => {
     ['cumulative unique users', of('dau'), true, 6, false],
     ['unique users of the whole range', { aggregated_value: 5, action: { math: 'dau' } }, false, 5, false],
     ['lifecycles', { data, action: { math: 'total' } }, false, 6, false],
-  ])('returns one number for %s', (_, series, isCumulative, value, isAverage) => {
+  ])('combines %s into one number', (_, series, isCumulative, value, isAverage) => {
     expect(computeOverallValue(series, isCumulative)).toEqual({ value, isAverage });
   });
 });

@@ -15,7 +15,7 @@ export interface NumberFormat {
 export const plainFormat: NumberFormat = { kind: 'number' };
 export const percentFormat: NumberFormat = { kind: 'percent' };
 
-/** PostHog's format names in `trendsFilter.aggregationAxisFormat`. */
+/** Maps PostHog's format names in `trendsFilter.aggregationAxisFormat` to kinds. */
 const kinds: Record<string, NumberFormat['kind']> = {
   numeric: 'number',
   short: 'short',
@@ -26,7 +26,7 @@ const kinds: Record<string, NumberFormat['kind']> = {
   currency: 'currency',
 };
 
-/** @param source the query without display settings */
+/** @param source the query, without the node that contains display settings */
 export function readNumberFormat(source: Readonly<Record<string, unknown>> | null): NumberFormat {
   if (source?.kind === 'FunnelsQuery') return percentFormat;
   const { trendsFilter: filter } = source ?? {};
@@ -64,7 +64,7 @@ function written(value: number, most: number, least = 0, notation?: 'compact'): 
 
 /**
  * Formats a value, for example `2,415`, `22.14`, `16,562`, `29.0%` or `1 d 3 h`. Values of 1,000 and more have no
- * decimals, unless the insight sets their number.
+ * decimals, unless the insight sets the number of decimals.
  */
 export function formatValue(
   value: number,
@@ -102,8 +102,8 @@ export function formatTick(value: number, format: NumberFormat = plainFormat): s
 }
 
 /**
- * Formats a percentage, for example `29.0%`, `25.8%`, `0%` or `100%`. Percentages below 100 have one decimal.
- * @param percent from 0 to 100
+ * Formats a percentage, for example `29.0%`, `25.8%`, `0%` or `100%`. Percentages between 0 and 100 have one decimal.
+ * @param percent the percentage, from 0 to 100
  */
 export function formatPercent(percent: number, decimals?: number): string {
   if (decimals !== undefined) return `${written(percent, decimals, decimals)}%`;
@@ -143,7 +143,7 @@ const isPercent = ({ kind }: NumberFormat) => kind === 'percent' || kind === 'sh
 
 /**
  * Returns the change as a percentage of the previous value, or in percentage points if the values are percentages.
- * Returns null without a previous value.
+ * Returns null if there is no previous value.
  */
 export function computeChange(now: number, before: number | null, format: NumberFormat = plainFormat): number | null {
   if (before === null) return null;
@@ -188,8 +188,8 @@ export const seriesValueAt = (
 const sums = new Set([null, undefined, 'total', 'sum']);
 
 /**
- * Returns one number for the whole range: the total, or the average if the numbers cannot be added up.
- * @param isCumulative whether each number includes all earlier ones
+ * Returns one number for the whole range: the total, or the average if the values cannot be added up.
+ * @param isCumulative whether each value includes all earlier ones
  */
 export function computeOverallValue(
   { aggregated_value: total, count, data, action }: SeriesTotals,

@@ -9,7 +9,7 @@ import {
   toLimitFeatures,
 } from './plans.ts';
 
-test('the full plan has every feature, and the free plan has no features', () => {
+test('the full plan includes every feature, and the free plan includes no features', () => {
   expect(listProductFeatures('free')).toEqual([]);
   expect(listProductFeatures('full').map(({ key }) => key)).toEqual([...planFeatures]);
   for (const { name } of listProductFeatures('full')) expect(name).toMatch(/^[A-Z]/);
@@ -33,17 +33,17 @@ const stored: [string, unknown, boolean][] = [
   ['a list that contains null', [null, { key: 'historical_migrations', name: 'x' }], true],
 ];
 
-test.each(stored)('hasPlanFeature reads a plan stored as %s', (_, features, expected) => {
+test.each(stored)('hasPlanFeature reads a plan that is stored as %s', (_, features, expected) => {
   expect(hasPlanFeature(features, 'historical_migrations')).toBe(expected);
 });
 
-test('findPlanFeature returns a feature with its limit, or null', () => {
+test('findPlanFeature returns a feature with its limit, or null if the plan does not include it', () => {
   const feature = { key: 'organizations_projects', name: 'Projects', limit: 2 };
   expect(findPlanFeature([feature], 'organizations_projects')).toEqual(feature);
   expect(findPlanFeature([feature], 'environments')).toBeNull();
 });
 
-test('recognizes the names of plans and features, and rejects all others', () => {
+test('recognizes the names of plans and features, and rejects other strings', () => {
   expect([isPlanName('full'), isPlanName('gold'), isPlanFeature('subscriptions'), isPlanFeature('full')]).toEqual([
     true,
     false,
@@ -52,7 +52,7 @@ test('recognizes the names of plans and features, and rejects all others', () =>
   ]);
 });
 
-test('stores the limits of a plan next to its features and reads them back', () => {
+test("stores a plan's limits together with its features, and reads them back", () => {
   const limits = { eventsPerMonth: 1_000_000, eventsPerSecond: 0, flagRequestsPerMonth: 7 };
   const stored = [...listProductFeatures('full'), ...toLimitFeatures(limits)];
   expect(readPlanLimits(stored)).toEqual(limits);
@@ -70,6 +70,6 @@ test.each([
   ['a negative limit', [{ key: 'events_per_month', name: 'x', limit: -1 }]],
   ['a limit as a string', [{ key: 'events_per_month', name: 'x', limit: '5' }]],
   ['a limit that is not whole', [{ key: 'events_per_month', name: 'x', limit: 0.5 }]],
-])('treats a plan limit stored as %s as unlimited', (_, features) => {
+])('treats a plan limit that is stored as %s as unlimited', (_, features) => {
   expect(readPlanLimits(features)).toEqual({ eventsPerMonth: null, eventsPerSecond: null, flagRequestsPerMonth: null });
 });

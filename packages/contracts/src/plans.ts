@@ -21,9 +21,9 @@ export type PlanFeature = (typeof planFeatures)[number];
 export interface ProductFeature {
   key: string;
   name: string;
-  /** The number that the plan allows. If absent or null, the plan does not set a limit. */
+  /** The limit that the plan sets for the feature. If absent or null, there is no limit. */
   limit?: number | null;
-  /** The counted unit, for example `events per month`. Present only with a limit. */
+  /** What the limit counts, for example `events per month`. Present only with a limit. */
   unit?: string;
 }
 
@@ -86,23 +86,22 @@ export function hasPlanFeature(availableProductFeatures: unknown, key: PlanFeatu
 /** A plan's limits per project API key. Null means unlimited, which is the default. */
 export interface PlanLimits {
   /**
-   * Number of events stored per calendar month in UTC. Events over the limit are dropped. Historical migrations do not
-   * count.
+   * Number of events stored per calendar month in UTC. Further events are dropped. Historical migrations do not count.
    */
   eventsPerMonth: number | null;
   /**
-   * Number of events accepted per second, averaged over a few seconds. Requests over the limit are rejected and can be
+   * Number of events accepted per second, averaged over a few seconds. Requests that exceed it are rejected and can be
    * retried.
    */
   eventsPerSecond: number | null;
   /**
-   * Number of feature flag requests evaluated per calendar month in UTC. Over the limit, responses say that the quota
-   * is used up.
+   * Number of feature flag requests evaluated per calendar month in UTC. After that, responses say that the quota is
+   * used up.
    */
   flagRequestsPerMonth: number | null;
 }
 
-/** How `available_product_features` stores limits, next to the features. */
+/** How limits are stored in `available_product_features`, together with the features. */
 const limitFeatures: Record<keyof PlanLimits, { key: string; name: string; unit: string }> = {
   eventsPerMonth: { key: 'events_per_month', name: 'Events per month', unit: 'events per month' },
   eventsPerSecond: { key: 'events_per_second', name: 'Events per second', unit: 'events per second' },

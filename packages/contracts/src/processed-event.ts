@@ -20,7 +20,7 @@ export interface ProcessedEvent {
   timestamp: string;
   captured_at: string;
   properties: JsonObject;
-  /** The clicked element and its parents, as text. Empty for all events except autocapture. */
+  /** The clicked element and its parents, as a string. Empty for all events except autocapture. */
   elements_chain: string;
   /** The person at the time of ingestion. After a merge, the table `person_distinct_id` contains the current person. */
   person_id: string;

@@ -11,16 +11,13 @@ export interface ProjectChange {
   /** The affected project API keys: the old and the new key if a key was replaced. */
   tokens: string[];
   /**
-   * True if the environment's flags, cohorts, group types or secret keys changed, which does not affect project API
-   * keys.
+   * True if the environment's flags, cohorts, group types or secret keys changed, but nothing about its project API
+   * key.
    */
   isOfFlags: boolean;
 }
 
-/**
- * Parses a notification. Returns null if it is malformed, in which case receivers must assume that any data has
- * changed.
- */
+/** Parses a notification. Returns null if it is malformed. Receivers must then assume that any data has changed. */
 export function parseProjectChange(payload: string): ProjectChange | null {
   try {
     const { environment_id, tokens, flags } = JSON.parse(payload) as Record<string, unknown>;

@@ -3,8 +3,8 @@ const largestId = 2_147_483_647;
 
 /**
  * Parses a record ID from a path or a filter: a number or its decimal digits. Rejects `"07"`, `"+7"`, `"7.0"` and
- * `[7]`, which code that checks an ID and code that uses it could interpret differently.
- * @returns undefined for everything else
+ * `[7]`, because code that checks the ID and code that uses it could interpret them differently.
+ * @returns undefined if the value is not an ID
  */
 export function parseRecordId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^[1-9]\d{0,9}$/.test(value) ? Number(value) : value;

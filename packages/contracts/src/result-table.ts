@@ -11,10 +11,10 @@ export interface ResultTable {
 type Result = Record<string, unknown>;
 
 /**
- * Converts any query's results, as the `query/` endpoint returns them. The table has one row for each time of a trend,
- * each series of totals, each funnel step, each retention cohort and each web analytics metric. Results that are
- * already rows are not changed.
- * @param columns the column names, if the results are already rows
+ * Converts the results of any query, as the `query/` endpoint returns them. The table has one row for each time of a
+ * trend, each total, each funnel step, each retention cohort and each web analytics metric. Results that already are
+ * rows are not changed.
+ * @param columns the column names, if the results already are rows
  */
 export function toResultTable(results: unknown, columns?: readonly string[] | null): ResultTable {
   if (columns) return { columns: [...columns], rows: listOf(results).map((row) => listOf(row).map(cellOf)) };
@@ -41,7 +41,7 @@ function cellOf(value: unknown): Cell {
   return typeof value === 'object' ? JSON.stringify(value) : (value as Cell);
 }
 
-/** Joins the label, the breakdown value if it differs from the label, and the comparison period into a row's name. */
+/** Returns a row's name: the label, the breakdown value if it is different, and the comparison period. */
 function nameOf({
   label,
   custom_name: custom,

@@ -20,7 +20,7 @@ test.each(cases)('%s: the scopes %j include %s: %s', (_, granted, needed, expect
   expect(includesScope(granted, needed)).toBe(expected);
 });
 
-test('every scope grants itself, and a write scope also grants reading', () => {
+test('every scope grants itself, a write scope also grants the read scope, and no scope grants any other', () => {
   for (const granted of allScopes) {
     for (const needed of allScopes) {
       const [object, action] = granted.split(':');
@@ -44,11 +44,11 @@ test.each([
   ['insights:read', false],
   ['toString', false],
   ['', false],
-])('decides whether %j is a valid scope: %s', (text, expected) => {
+])('decides whether %j is the name of a scope: %s', (text, expected) => {
   expect(isScopeName(text)).toBe(expected);
 });
 
-test('a scope that no route requires grants only itself', () => {
+test('a scope that no route requires grants only scopes of its own object', () => {
   expect(
     allScopes.filter((needed) => includesScope(['action:write', 'notebook:write', 'survey:read'], needed)),
   ).toEqual([]);

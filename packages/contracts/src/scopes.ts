@@ -31,7 +31,7 @@ export type ScopeObject = (typeof scopeObjects)[number];
 export type Scope = `${ScopeObject}:read` | `${ScopeObject}:write`;
 
 /**
- * Objects that PostHog has and Millrace does not. Their scopes are accepted, because scripts request them when they
+ * Objects that exist in PostHog but not in Millrace. Their scopes are accepted, because scripts request them when they
  * create keys, but they grant nothing.
  */
 const scopeObjectsWithoutRoutes = [

@@ -3,7 +3,7 @@ export const subscriptionTargetTypes = ['email', 'slack', 'webhook'] as const;
 export type SubscriptionTargetType = (typeof subscriptionTargetTypes)[number];
 
 /**
- * Returns the targets that each get a separate report: each distinct email address, or the only webhook or Slack
+ * Returns the targets that each get a separate report: every distinct email address, or the only webhook or Slack
  * channel.
  */
 export function listSubscriptionTargets({

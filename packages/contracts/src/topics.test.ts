@@ -10,7 +10,7 @@ test('topic names without a prefix match the documented names', () => {
   });
 });
 
-test('every topic and every group has a unique name, with the same prefix and with different prefixes', () => {
+test('the names of all topics and groups are unique, with the same prefix and with different prefixes', () => {
   const names = ['', 'a.', 'b.'].flatMap((prefix) => [
     ...Object.values(topicNames(prefix)),
     ...eventTopics.map((topic) => consumerGroup(topic, prefix)),

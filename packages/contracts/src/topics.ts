@@ -1,6 +1,6 @@
 /**
- * The topics of the event log (docs/architecture.md#the-log). A prefix, which is empty by default, allows several
- * installations or several test files to share one broker.
+ * The topics of the event log (docs/architecture.md#the-log). With a prefix, several installations or several test
+ * files can share one broker. The prefix is empty by default.
  */
 export const eventTopics = ['live', 'historical', 'overflow'] as const;
 export type EventTopic = (typeof eventTopics)[number];

@@ -10,12 +10,12 @@ export interface FlagDefinition {
   deleted?: boolean;
   /** Conditions (`groups`), variants, payloads, holdout and enrollment. */
   filters: unknown;
-  /** The rollout of older flags, which is used only if `filters` has no `groups`. */
+  /** The rollout percentage of older flags. Used only if `filters` has no `groups`. */
   rollout_percentage?: number | null;
   ensure_experience_continuity?: boolean | null;
-  /** Which ID is hashed: `device_id` means the device ID, and any other value means the distinct ID. */
+  /** Which ID is hashed. `device_id` means the device ID, and any other value means the distinct ID. */
   bucketing_identifier?: string | null;
-  /** Which callers receive the flag: `client` or `server`. Any other value means both. */
+  /** Which callers receive the flag. `client` and `server` mean only these callers, and any other value means both. */
   evaluation_runtime?: string | null;
   evaluation_contexts?: string[];
 }

@@ -15,9 +15,7 @@ interface CreateOptions extends ApiOptions {
   organization?: boolean;
 }
 
-/**
- * Adds `annotations …`, which manages notes about points in time, such as the release that a deployment script marks.
- */
+/** Adds `annotations …`, which manages notes about points in time. A deployment script can use it to mark a release. */
 export function addAnnotationCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('annotations').description('manage project annotations through the management API');
   const list = commands

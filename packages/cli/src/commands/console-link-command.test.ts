@@ -28,7 +28,7 @@ const made = (kind: string, address = '') => ({
   },
 });
 
-test('creates a setup link if no organization exists, and otherwise a sign-in link for --user', async () => {
+test('creates a setup link if no organization exists, and otherwise a sign-in link for the user in --user', async () => {
   publicUrl = undefined;
   expect(await run()).toMatchObject(made('first_owner'));
   const { userId } = await createTestTenant(database.url);

@@ -103,7 +103,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
   test('lists, shows, replays and discards dead letters', async () => {
     const first = await appendLetter(1, 'invalid_uuid');
     const second = await appendLetter(2, 'processing_error');
-    // Append the same dead letter again, like a consumer that crashed before it stored its offset.
+    // Append the same dead letter again, as a consumer does that crashed before it stored its offset.
     await appendLetter(2, 'processing_error');
     expect(await runJson('dead-letters', 'list')).toEqual(
       expect.arrayContaining([
@@ -154,7 +154,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
     expect(await runJson('dead-letters', 'list', option, value)).toHaveLength(count);
   });
 
-  test('skips a dead letter that was stored without its value', async () => {
+  test('`replay` skips a dead letter that was stored without its value', async () => {
     await appendLetter(3, 'processing_error', { dlq_value_omitted: 'true' });
     const { out, err, ended } = await run(['dead-letters', 'replay', '--all', '--json']);
     expect(await ended).toBe(0);
@@ -177,7 +177,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
     expect(await recordsOf(topics.live)).toEqual([]);
   });
 
-  test('`tail` prints new events that match the filter until it is interrupted', async () => {
+  test('`tail` prints new events that match its filter until it is interrupted', async () => {
     const processed = (project_id: number, event: string): Partial<ProcessedEvent> => ({
       version: 1,
       uuid: randomUUID(),
@@ -198,8 +198,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
     let sent = 0;
     await eventually(
       async () => {
-        // The test does not know when `tail` has found the end of the topic, so it publishes until `tail` prints an
-        // event.
+        // It is not known when `tail` has found the end of the topic, so publish events until `tail` prints one.
         sent += 1;
         await publish(processed(8, 'elsewhere'), processed(7, `seen ${sent}`));
         return out.length > 0;
@@ -229,7 +228,7 @@ test('`tail` reports an unreachable log in one line', async () => {
   expect(err.join('')).not.toContain('database');
 });
 
-test('reports that a list of dead letters is incomplete, and how far each partition was read', async () => {
+test('reports an incomplete list of dead letters, with the position up to which each partition was read', async () => {
   const database = createDatabase({ url: testDatabase.url, logger, poolSize: 2 });
   const log = createPostgresLog({ database, logger, ...patience });
   const prefix = `t-${randomUUID()}.`;

@@ -1,5 +1,5 @@
-// The command `millrace dead-letters`: lists dead letters, appends them to their original topic again (dead-letter
-// replay), or discards them.
+// The command `millrace dead-letters` lists dead letters, replays them (appends them to their original topic again), or
+// discards them.
 
 import { type DecidedDeadLetter, readDeadLetterDecisions, storeDeadLetterDecisions } from '@millrace/db';
 import {
@@ -29,8 +29,8 @@ type Work = (found: Letters, open: OpenLog, session: Session) => Promise<void>;
 
 const nameArgument = 'dead letter name, as shown by `dead-letters list`, e.g. events.live/3/1042';
 /**
- * Number of records to replay in a batch. Decisions are stored after each batch, so an interruption repeats only a few
- * records.
+ * Number of dead letters to replay in a batch. Decisions are stored after each batch, so that after an interruption,
+ * only a few dead letters are replayed again.
  */
 const replayPart = 100;
 
@@ -131,8 +131,8 @@ function withLetters(filter: DeadLetterFilter, command: Command, terminal: Termi
   return withSession(command, terminal, (session) =>
     withLog(command, terminal, async (open) => {
       const decisions = await readDeadLetterDecisions(session.sql);
-      // Collect the dead letters by name, because the topic can contain the same dead letter several times: a consumer
-      // that crashes before it stores its offset appends the dead letter again.
+      // Collect the dead letters by name. The topic can contain the same one several times, because a consumer that
+      // crashes before it stores its offset appends the dead letter again.
       const found = new Map<string, DecodedDeadLetter>();
       const unread = await readTopic(open.log, {
         topic: open.topics.deadLetter,
@@ -168,8 +168,8 @@ function filterOf({ reason, projectApiKey, since, until }: FilterOptions): DeadL
 }
 
 /**
- * Returns the dead letters to replay or discard. Selecting all of them requires --all. A dead letter selected by name
- * is included even if it was already replayed or discarded.
+ * Returns the filter for the dead letters to replay or discard. Selecting all of them requires --all. A dead letter
+ * selected by name is included even if it was already replayed or discarded.
  * @throws UsageError without names, a filter or --all
  */
 function selectionOf(names: string[], options: FilterOptions): DeadLetterFilter {

@@ -21,7 +21,7 @@ async function run(...args: string[]) {
   return { exitCode, result: out.join('') === '' ? null : JSON.parse(out.join('')), err: err.join('') };
 }
 
-test('creates a secret key once, rolls it, shows it masked and revokes it', async () => {
+test('creates a secret key only once, rolls it, shows it masked, and revokes it', async () => {
   const created = await run('create');
   expect(created).toMatchObject({
     exitCode: 0,
@@ -47,6 +47,6 @@ test('creates a secret key once, rolls it, shows it masked and revokes it', asyn
   expect((await run('show')).result).toEqual([]);
 });
 
-test('secret-key commands name --slot in the error if the slot does not exist', async () => {
+test('secret-key commands name --slot in the error if there is no key in the slot', async () => {
   expect(await run('revoke', '--slot', 'third')).toMatchObject({ err: expect.stringContaining('--slot') });
 });

@@ -10,7 +10,7 @@ interface EvaluateOptions extends ApiOptions {
   explain?: boolean;
 }
 
-/** Adds `flags evaluate`, which shows a flag's value for one person and the reason for the value. */
+/** Adds `flags evaluate`, which shows a flag's value for one person and explains it. */
 export function addEvaluateCommand(commands: Command, terminal: Terminal): void {
   addApiOptions(
     commands

@@ -19,7 +19,7 @@ const result = (...args: string[]) => services.runJson('flags', ...args);
 
 const ofPlan = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] };
 
-test('creates a flag, changes it without losing its conditions, toggles, lists and shows it', async () => {
+test('creates a flag, changes it without losing its conditions, turns it off and on, lists it and shows it', async () => {
   const filters = JSON.stringify({ groups: [ofPlan] });
   const project = ['--project', String(services.tenant.projectId)];
   const made = await result('create', 'new-checkout', ...project, '--filters', filters, '--name', 'The new checkout');
@@ -41,7 +41,7 @@ test('creates a flag, changes it without losing its conditions, toggles, lists a
   expect(out).toMatch(/^filters +\{"groups":/m);
 });
 
-test('`flags create` and `flags set` report SDKs whose local evaluation of the flag differs', async () => {
+test('`flags create` and `flags set` report SDKs that would evaluate the flag locally with a different result', async () => {
   const filters = (percentage: number) => JSON.stringify({ groups: [{ ...ofPlan, rollout_percentage: percentage }] });
   expect(await run(['create', 'for-some', '--filters', filters(55.5)])).toMatchObject({
     exitCode: 0,
@@ -92,7 +92,7 @@ test.each([
   expect(list.split('\n').find((line) => line.startsWith(`${key} `))).toContain(` ${words} `);
 });
 
-test('explains an evaluation: conditions, properties, the sources of their values, and hashes', async () => {
+test('explains an evaluation with its conditions, properties, the sources of their values, and hashes', async () => {
   await result('create', 'explained', '--filters', JSON.stringify({ groups: [ofPlan, { rollout_percentage: 0 }] }));
   const evaluate = ['evaluate', 'explained', '--distinct-id', 'ada'];
   expect(await result(...evaluate)).toEqual({

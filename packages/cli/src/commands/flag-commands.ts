@@ -119,7 +119,7 @@ function toRow(flag: Flag): Row {
   };
 }
 
-/** Maximum number of conditions in one line of a list. */
+/** Maximum number of a flag's conditions that a list shows in one line. */
 const shownConditions = 3;
 
 /** Summarizes the release conditions, for example as `30%` or `100% where email; 20% where plan, country → green`. */
@@ -151,8 +151,8 @@ interface ChangeOptions {
 }
 
 /**
- * Builds the request body of `flags create` and `flags set`. Omits fields without an option, so that they stay
- * unchanged. The API validates the content.
+ * Builds the request body of `flags create` and `flags set`. Includes only fields for which an option was given, so
+ * that all others stay unchanged. The API validates the content.
  * @throws UsageError if the filters cannot be read, or if `--rollout` is used for a flag with several conditions
  */
 function flagChanges(options: ChangeOptions, stored?: Flag): Record<string, unknown> {
@@ -165,8 +165,8 @@ function flagChanges(options: ChangeOptions, stored?: Flag): Record<string, unkn
 }
 
 /**
- * Sets the rollout of the only release condition, from the given filters or else from the stored flag. If neither has a
- * condition, the rollout applies to all users.
+ * Sets the rollout of the only release condition in the given filters, or otherwise in those of the stored flag. If
+ * neither has a condition, the rollout applies to all users.
  */
 function withRollout({ filters: text, rollout }: ChangeOptions, stored?: Flag): Filters | undefined {
   const given = text === undefined ? undefined : readFilters(text);

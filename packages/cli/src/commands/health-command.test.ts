@@ -9,7 +9,7 @@ afterAll(() => services?.stop());
 
 const run = (...args: string[]) => services.run(['health', ...args]);
 
-test('`health` shows waiting events and connected services, as text and as JSON', async () => {
+test('`health` shows the number of waiting events and the connected services, as text and as JSON', async () => {
   const { exitCode, out } = await run('--project', String(services.tenant.projectId));
   expect(exitCode).toBe(0);
   expect(out).toMatch(/^visible after seconds +\d/m);

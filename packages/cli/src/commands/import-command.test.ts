@@ -19,8 +19,8 @@ interface SentEvent {
 }
 
 /**
- * A server that replaces the ingest host and returns the responses that a test defines. test-e2e/import.kafka.test.ts
- * imports into a real ingest host.
+ * A server that takes the place of the ingest host and returns the responses that a test defines.
+ * test-e2e/import.kafka.test.ts imports into a real ingest host.
  */
 let host: Server;
 let batches: SentEvent[][];
@@ -87,7 +87,7 @@ async function runJson(args: string[] = [], options = {}) {
   return { exitCode, err, ...(JSON.parse(out) as Record<string, unknown>) };
 }
 
-test('an import sends all lines in order, in batches, and gives each event a UUID', async () => {
+test('an import sends all lines of the file in order, in batches, and gives each event a UUID', async () => {
   writeFileSync(file, lines(25));
   expect(await runJson(['--batch-size', '10'])).toMatchObject({
     exitCode: 0,
@@ -134,18 +134,18 @@ describe('importing a file with invalid lines', () => {
     expect(batches).toEqual([]);
   });
 
-  test('sends the valid lines with --skip-invalid', async () => {
+  test('sends only the valid lines with --skip-invalid', async () => {
     expect(await runJson(['--skip-invalid'])).toMatchObject({ exitCode: 0, imported: 2, rejected: 2, rejectedLines });
     expect(sentNames()).toEqual(['e1', 'e5']);
   });
 
-  test('only checks the file with --dry-run, without sending events', async () => {
+  test('checks the file without sending events with --dry-run', async () => {
     expect(await runJson(['--dry-run', '--skip-invalid'])).toMatchObject({ outcome: 'checked', rejected: 2 });
     expect(batches).toEqual([]);
   });
 });
 
-test('an import splits a batch that is too large, and names a single event that is too large', async () => {
+test('an import splits a batch that is too large, and reports a single event that is too large', async () => {
   writeFileSync(file, lines(8));
   respond = (events) => ({ status: events.length > 3 || events.some(({ event }) => event === 'e6') ? 413 : 200 });
   expect(await runJson(['--skip-invalid'])).toMatchObject({
@@ -159,7 +159,7 @@ test('an import splits a batch that is too large, and names a single event that 
   expect(await runJson(['--restart'])).toMatchObject({ exitCode: 1, outcome: 'stopped', lastLine: 0 });
 });
 
-test('an import sends a potentially oversized event alone, so that the host rejects it instead of dropping it', async () => {
+test('an import sends a very large event alone, so that the host rejects it instead of dropping it from a batch', async () => {
   const large = JSON.stringify({ ...JSON.parse(line(2)), properties: { text: 'x'.repeat(300_000) } });
   writeFileSync(file, [line(1), large, line(3), line(4)].join('\n'));
   await run();
@@ -173,17 +173,20 @@ test('an import shows progress, rate and remaining time on a terminal', async ()
   expect(err).toMatch(/\r 3[23]\.\d% {2}10 of 30 events {2}[1-9]\d*\/s {2}\d+ s left/);
 });
 
-test.each([429, 503])('an import waits for the time in Retry-After after status %d', async (status) => {
-  writeFileSync(file, lines(2));
-  respond = (_, request) =>
-    request === 1 ? { status, headers: { 'retry-after': '1' }, body: { detail: 'Busy.' } } : { status: 200 };
-  expect(await run()).toMatchObject({
-    exitCode: 0,
-    err: expect.stringContaining(`does not accept events at the moment (${status} Busy.). Retrying in 1 s.\n`),
-  });
-  expect(sentNames()).toEqual(['e1', 'e2', 'e1', 'e2']);
-  expect(batches[0]).toEqual(batches[1]);
-});
+test.each([429, 503])(
+  'an import waits for the time in Retry-After if the host responds with status %d',
+  async (status) => {
+    writeFileSync(file, lines(2));
+    respond = (_, request) =>
+      request === 1 ? { status, headers: { 'retry-after': '1' }, body: { detail: 'Busy.' } } : { status: 200 };
+    expect(await run()).toMatchObject({
+      exitCode: 0,
+      err: expect.stringContaining(`does not accept events at the moment (${status} Busy.). Retrying in 1 s.\n`),
+    });
+    expect(sentNames()).toEqual(['e1', 'e2', 'e1', 'e2']);
+    expect(batches[0]).toEqual(batches[1]);
+  },
+);
 
 test.each([
   [
@@ -194,7 +197,7 @@ test.each([
   [{ status: 404 }, /responded with 404/],
   [{ status: 301, headers: { location: '/elsewhere' } }, /responded with 301/],
   [{ status: 200, body: { status: 'Ok', quota_limited: ['events'] } }, /quota/],
-])('status %j stops the import, which can be continued later', async (refusal: HostResponse, reason) => {
+])('the response %j stops the import, which can be continued later', async (refusal: HostResponse, reason) => {
   writeFileSync(file, lines(4));
   respond = (_, request) => (request === 2 ? refusal : { status: 200 });
   const stopped = await runJson(['--batch-size', '2']);
@@ -228,7 +231,7 @@ test('continues the import of a gzip-compressed file with invalid lines after th
   expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4', 'e5', 'e5']);
 });
 
-test('an import stops when the host stays unreachable', async () => {
+test('an import stops if the host stays unreachable', async () => {
   writeFileSync(file, lines(1));
   const closed = createServer().listen(0, '127.0.0.1');
   await once(closed, 'listening');
@@ -246,7 +249,7 @@ describe('importing a file again', () => {
   });
   const state = () => readFileSync(`${file}.import-state.json`, 'utf8');
 
-  test('sends no event a second time', async () => {
+  test('does not send an event a second time', async () => {
     expect(await runJson()).toMatchObject({ exitCode: 0, imported: 4, importedBefore: 4 });
     expect(batches).toEqual([]);
     expect(state()).not.toContain('phc_k');
@@ -261,19 +264,19 @@ describe('importing a file again', () => {
     expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4']);
   });
 
-  test('continues with the new lines when the file has grown', async () => {
+  test('sends only the new lines if the file has grown', async () => {
     writeFileSync(file, lines(6));
     expect(await runJson()).toMatchObject({ imported: 6, importedBefore: 4, lines: 6 });
     expect(sentNames()).toEqual(['e5', 'e6']);
   });
 
-  test('fails when the beginning of the file has changed', async () => {
+  test('fails if the beginning of the file has changed', async () => {
     writeFileSync(file, `${line(9)}\n${lines(4)}`);
     expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringContaining('--restart') });
     expect(batches).toEqual([]);
   });
 
-  test('sends nothing if every event of the file was sent before', async () => {
+  test('sends nothing if all events of the file were sent before', async () => {
     expect((await run()).err).toContain('There was nothing left to send');
   });
 
@@ -285,7 +288,7 @@ describe('importing a file again', () => {
     expect(elsewhere.out).toMatch(/^imported before +0$/m);
   });
 
-  test('starts from the beginning for a different project', async () => {
+  test('sends the complete file to a different project', async () => {
     const { port } = host.address() as AddressInfo;
     respond = () => ({ status: 200 });
     const output: string[] = [];

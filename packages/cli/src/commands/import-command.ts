@@ -22,9 +22,9 @@ interface ImportCommandOptions extends GlobalOptions {
   patience: number;
 }
 
-/** Maximum batch size in bytes. The ingest host accepts up to 20 MB, but resending a smaller batch costs less. */
+/** Maximum batch size in bytes. The ingest host accepts up to 20 MB, but a smaller batch costs less to send again. */
 const batchBytes = 4_000_000;
-/** Maximum number of invalid lines in text output. With `--json`, the output lists more lines. */
+/** Maximum number of invalid lines that are printed as text. With `--json`, the output lists more of them. */
 const shownFaults = 20;
 
 const help = `
@@ -83,8 +83,8 @@ async function run(file: string, options: ImportCommandOptions, terminal: Termin
   const projectApiKey = options.projectApiKey || terminal.env.PROJECT_API_KEY;
   if (!projectApiKey)
     throw new UsageError('--project-api-key: Pass the API key of the project, or set PROJECT_API_KEY.');
-  // Standard input has no path next to which a state file could be stored. If an import from standard input is
-  // repeated, the event UUIDs prevent duplicates.
+  // Standard input has no path next to which a state file could be stored. If such an import is repeated, the event
+  // UUIDs prevent duplicates.
   const statePath = options.state ?? (file === '-' ? null : `${file}.import-state.json`);
   const interrupted = terminal.interrupted ?? new AbortController().signal;
   const source = await openSource(file, terminal, interrupted).catch((error: unknown) => {

@@ -12,7 +12,7 @@ import { createPrinter, type Terminal } from '../output.ts';
 interface QueryResponse {
   results: unknown;
   columns?: string[] | null;
-  /** True if an SQL query without LIMIT has more rows than the response contains. */
+  /** True for an SQL query without LIMIT if it has more rows than the response contains. */
   hasMore?: boolean;
 }
 
@@ -94,7 +94,7 @@ async function readSql(written: string | undefined, file: string | undefined, te
 
 /**
  * Reads a file or standard input.
- * @param file path, or `-` for standard input
+ * @param file the path, or `-` for standard input
  * @throws UsageError if the input cannot be read
  */
 function readContent(file: string, terminal: Terminal): Promise<string> {

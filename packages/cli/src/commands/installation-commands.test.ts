@@ -4,7 +4,7 @@ import { createTestDatabase } from '@millrace/testing';
 import type { Session } from '../session.ts';
 import { bootstrapInstallation } from './installation-commands.ts';
 
-test('concurrent bootstraps create one complete organization', async () => {
+test('several bootstraps at the same time create one complete organization', async () => {
   const testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
   try {

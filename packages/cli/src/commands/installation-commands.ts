@@ -1,4 +1,4 @@
-// `millrace migrate` and `millrace bootstrap`: create the tables, and the first organization with its owner.
+// `millrace migrate` creates the tables, and `millrace bootstrap` creates the first organization with its owner.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { createPrinter, type Terminal } from '../output.ts';
 import { type GlobalOptions, type Operator, readDatabaseUrl, type Session, withSession } from '../session.ts';
 
 /**
- * The directory with schema and migrations, which is next to the built program, or at the repository root in a clone.
+ * The directory with the schema and the migrations: next to the built program, or at the repository root in a clone.
  */
 export const defaultPrismaDirectory =
   ['./prisma', '../../../../prisma'].map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync) ??
@@ -129,7 +129,7 @@ interface Bootstrapped {
   projectId: number;
   environmentId: number;
   projectApiKey: string;
-  /** Shown only once, because the database stores only the key's hash. */
+  /** Returned only here, because the database stores only the key's hash. */
   personalApiKey: string;
 }
 
@@ -138,9 +138,9 @@ const bootstrapLock = 7_316_555;
 
 /**
  * Creates an organization with an owner, a project and a personal API key with all scopes, in one transaction. If
- * several processes call this at the same time, one process creates the organization and all others find it.
+ * several processes call this at the same time, only one creates the organization, and the others find it.
  * @returns null if an organization already exists and `isForced` is false
- * @throws AppError `invalid` naming the field
+ * @throws AppError `invalid` with the name of the invalid field
  */
 export async function bootstrapInstallation(
   change: Session['change'],

@@ -66,7 +66,7 @@ test.each([
   ['start', 0n],
   ['end', 3n],
   ['2', 2n],
-])('`accept --from %s` lets a truncated partition continue', async (from, expected) => {
+])('`accept --from %s` makes consumers continue with a truncated partition', async (from, expected) => {
   await store(7n);
   await store(7n, logId, 'other');
   expect((await run('offsets', 'list')).rows[0]).toMatchObject({ state: 'truncated', next: 7, end: 3 });
@@ -93,7 +93,7 @@ test.each([
   expect([exitCode, err]).toEqual([code, expect.stringContaining(message)]);
 });
 
-test('rejects an offset beyond the end of the log', async () => {
+test('rejects an offset beyond the end of the partition', async () => {
   await store(7n);
   const { exitCode, err } = await run('offsets', 'accept', `${topic}/0`, '--from', '4');
   expect([exitCode, err]).toEqual([2, expect.stringContaining('The log ends at 3')]);

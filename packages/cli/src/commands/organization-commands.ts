@@ -191,7 +191,7 @@ function featuresOf(availableProductFeatures: unknown): PlanFeature[] {
   return planFeatures.filter((key) => findPlanFeature(availableProductFeatures, key) !== null);
 }
 
-/** Parses a whole number or `unlimited`. Never returns null, which Commander treats like a missing value. */
+/** Parses a whole number or `unlimited`. Never returns null, which Commander would treat as a missing value. */
 function parseLimit(text: string): number | 'unlimited' {
   if (text === 'unlimited') return text;
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Must be a whole number or unlimited.');

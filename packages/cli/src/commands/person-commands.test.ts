@@ -64,7 +64,7 @@ test('shows a person, and deletes it by any of its distinct IDs', async () => {
   ]);
 });
 
-test('rejects an ID that matches two persons, and an environment that does not exist', async () => {
+test('rejects an ID that matches two persons, and the ID of an environment that does not exist', async () => {
   const first = await storePerson('first');
   await storePerson(first);
   expect(await run('delete', first)).toMatchObject({

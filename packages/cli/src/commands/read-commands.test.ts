@@ -13,7 +13,7 @@ afterAll(() => services?.stop());
 const run = (...args: string[]) => services.run(args);
 const result = (...args: string[]) => services.runJson(...args);
 
-test('counts sent events, lists their values and persons, and counts dropped events by kind', async () => {
+test('counts events, lists property values, group members and related persons, and counts warnings by type', async () => {
   await services.capture('ordered', 'ada', { currency: 'EUR', $groups: { company: 'acme' } });
   await services.capture('$create_alias', 'ada', { alias: 'null' });
   await eventually(async () => (await result('events', 'counts', '--event', 'ordered')).total === 1);
@@ -30,7 +30,7 @@ test('counts sent events, lists their values and persons, and counts dropped eve
   expect((await result('warnings', 'counts', '--type', 'no_such_kind')).results).toEqual([]);
 });
 
-test('marks a release with an annotation and lists the annotations of a project', async () => {
+test("creates an annotation for a release, and lists a project's annotations", async () => {
   const created = await result('annotations', 'create', 'Release 2.0', '--at', '2026-11-20T09:00:00Z');
   expect(created).toEqual({
     ...{ id: expect.any(Number), date_marker: '2026-11-20T09:00:00Z', scope: 'project' },
@@ -42,7 +42,7 @@ test('marks a release with an annotation and lists the annotations of a project'
   expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('date_marker')]);
 });
 
-test('runs queries from a file and saved insights, and prints a table, CSV or JSON', async () => {
+test('runs a query from a file and a saved insight, and prints the result as a table, CSV or JSON', async () => {
   await services.capture('signed up', 'bob');
   await services.capture('signed up', 'cid');
   const query = {
@@ -77,7 +77,7 @@ test('runs queries from a file and saved insights, and prints a table, CSV or JS
   }
 });
 
-test('runs SQL from an argument, a file or standard input, and prints a table, CSV or JSON', async () => {
+test('runs an SQL query from an argument, a file or standard input, and prints the result as a table, CSV or JSON', async () => {
   await services.capture('bought', 'dan', { note: '=1+1' });
   const query =
     "SELECT event, properties.note AS note, count() AS n FROM events WHERE event = 'bought' GROUP BY event, note";
@@ -110,7 +110,7 @@ test('runs SQL from an argument, a file or standard input, and prints a table, C
   expect(await run('sql')).toMatchObject({ exitCode: 2, err: expect.stringContaining('Pass the text of a query') });
 });
 
-test('lists changes in an organization with their authors', async () => {
+test("lists an organization's activity with the author of each change", async () => {
   await result('flags', 'create', 'new-checkout');
   const { out } = await run(
     'org',

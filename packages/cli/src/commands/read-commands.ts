@@ -17,10 +17,10 @@ interface ReadCommand {
   scope: string;
   /** The options in Commander's syntax, each with its description. */
   options: readonly [flags: string, description: string, kind?: 'required'][];
-  /** The default is GET. */
+  /** The HTTP method, GET by default. */
   method?: 'POST';
   path: string;
-  /** URL path to which `path` is relative. The default is the project's path. */
+  /** The URL path to which `path` is relative. By default, it is the project's path. */
   base?: (options: Given) => string;
   /** Maps each query parameter to the option that sets it. */
   parameters: Record<string, string>;

@@ -27,7 +27,7 @@ async function run(...args: string[]) {
 const copies = () =>
   database.sql.query('SELECT store, copied_until, claimed_until FROM event_store_copy ORDER BY store');
 
-test('`rebuild --persons` makes the delivery worker copy only the persons again', async () => {
+test('`rebuild --persons` makes the delivery worker copy all persons again, but no events', async () => {
   await database.sql.query(
     `INSERT INTO event_store_copy (store, copied_until) VALUES ('clickhouse', '2026-11-10Z'), ('clickhouse persons', '2026-11-10Z')`,
   );
@@ -41,7 +41,7 @@ test('`rebuild --persons` makes the delivery worker copy only the persons again'
   ]);
 });
 
-test('`rebuild` rejects --persons together with the options for rebuilding events', async () => {
+test('`rebuild` rejects --persons in combination with the options for rebuilding events', async () => {
   expect(await run('--persons', '--lose-events')).toMatchObject({
     exitCode: 2,
     err: expect.stringContaining('--lose-events'),

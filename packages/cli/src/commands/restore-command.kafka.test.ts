@@ -15,7 +15,7 @@ import {
 import { Kafka, logLevel } from 'kafkajs';
 import { runCli } from '../program.ts';
 
-/** Tests `restore finish` on a restored database, which is older than the state of the gateways and the event log. */
+/** Tests `restore finish` on a restored database, whose data is older than that of the gateways and the event log. */
 const logger = createLogger('test', 'error');
 const topicPrefix = uniqueTopicPrefix();
 const topic = topicNames(topicPrefix).live;
@@ -84,7 +84,7 @@ test('a restore skips environment IDs, flag versions and fallback epochs that ma
   expect([(await version()) - versionBefore, (await epoch()) - epochBefore]).toEqual([1_000_000, 1_000_000]);
 });
 
-test('a restore notifies running services that any project may have changed', async () => {
+test('a restore notifies running services that the data of any project may have changed', async () => {
   const heard: string[] = [];
   const listener = database.listen({
     channel: 'millrace_project_changes',
@@ -98,7 +98,7 @@ test('a restore notifies running services that any project may have changed', as
   await listener.stop();
 });
 
-test('a restore shows how many records consumers will process again', async () => {
+test('a restore reports how many records consumers will read again', async () => {
   await haveRead(12, identity);
   expect(await finish()).toMatchObject({
     exitCode: 0,
@@ -106,14 +106,14 @@ test('a restore shows how many records consumers will process again', async () =
   });
 });
 
-test('a restore ignores the offsets of another Kafka cluster, so consumers read this cluster from its start', async () => {
+test('a restore ignores the offsets of another Kafka cluster, so that consumers read this cluster from its start', async () => {
   await haveRead(25, 'kafka/another/1');
   const { topics, err } = await finish();
   expect(topics).toMatchObject([{ isKnown: false, unread: 30, deleted: 0 }]);
   expect(err).toContain(`${topic}: The backup has no offsets for this log`);
 });
 
-test('a restore fails when the log does not go back to the time of the backup, because events would be lost', async () => {
+test('a restore fails if the log does not reach back to the time of the backup, because events would be lost', async () => {
   await haveRead(5, identity);
   const admin = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
@@ -125,7 +125,7 @@ test('a restore fails when the log does not go back to the time of the backup, b
   expect([exitCode, err]).toEqual([1, expect.stringContaining('Kafka has deleted 5 records')]);
 });
 
-test('consumers read no record again after a restore if the event log is in PostgreSQL', async () => {
+test('a restore with the event log in PostgreSQL does not make consumers read records again', async () => {
   expect(await finish({ EVENT_LOG: 'postgres' })).toMatchObject({
     exitCode: 0,
     err: expect.stringContaining('The event log was restored together with the database'),

@@ -58,7 +58,7 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
 const explainUnknown = ({ topic }: TopicReplay) =>
   `${topic}: The backup has no offsets for this log, so the topic is read from its start. Events that are already stored are skipped.`;
 
-/** The records of a topic that consumers will read again after a restart. */
+/** The records of a topic that consumers will read again when they are started. */
 interface TopicReplay {
   topic: string;
   log: string;

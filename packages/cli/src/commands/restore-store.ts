@@ -4,8 +4,8 @@ import { projectChangeChannel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 
 /**
- * How far to advance an ID sequence: by more IDs than can have been assigned since the backup. IDs have 31 bits, so a
- * database can be restored many times before it runs out of IDs.
+ * How far to advance an ID sequence. The number is larger than the number of IDs that can have been assigned since the
+ * backup. IDs have 31 bits, so a database can be restored many times before it runs out of IDs.
  */
 const idStep = 100_000;
 const versionStep = 1_000_000;
@@ -24,7 +24,7 @@ export async function advanceSequences(tx: Transaction): Promise<number> {
   return sequences;
 }
 
-/** Returns true if PostgreSQL is still replaying the write-ahead log, during which the database is read-only. */
+/** Returns true while PostgreSQL is replaying the write-ahead log. Until the end, the database is read-only. */
 export async function isInRecovery(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }>('SELECT pg_is_in_recovery() AS is');
   return row?.is === true;
@@ -57,7 +57,7 @@ async function moveFallbackEpochsOn(tx: Transaction, step: number): Promise<void
   await tx.query('UPDATE event_log_fallback SET epoch = epoch + $1', [step]);
 }
 
-/** Notifies gateways and consumers that any cached data may have changed. */
+/** Notifies gateways and consumers that any of their cached data may be outdated. */
 async function announceAnyChange(tx: Transaction): Promise<void> {
   await tx.query('SELECT pg_notify($1, $2)', [projectChangeChannel, '{}']);
 }

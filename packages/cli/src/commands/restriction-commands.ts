@@ -1,4 +1,4 @@
-// `millrace restriction …`: commands that restrict the events of a project API key or a distinct ID.
+// `millrace restriction …`: commands that restrict how events of a project API key or a distinct ID are processed.
 
 import { addRestriction, listRestrictions, removeRestriction } from '@millrace/accounts';
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';

@@ -2,7 +2,8 @@ import { startServer, type TestServer } from '@millrace/testing';
 import { runCli } from '../program.ts';
 
 /**
- * A server that replaces the gateway. services/ingest-gateway tests a real gateway, and runs the snippet in a browser.
+ * A server that acts as the gateway. Tests of services/ingest-gateway run the snippet with a real gateway, in a
+ * browser.
  */
 let host: TestServer;
 let contents: { status: number; text: string };
@@ -40,7 +41,7 @@ test("prints a snippet that loads the library with the project's settings", asyn
   expect(out).not.toContain('integrity');
 });
 
-test('includes the version and its integrity hash with --pin', async () => {
+test("with --pin, the snippet includes the library's version and its integrity hash", async () => {
   const { out } = await run(['--pin'], { INGEST_URL: host.url, PROJECT_API_KEY: 'phc_k' });
   expect(out).toContain(`script.src = '${host.url}/static/0.1.0/array.js'`);
   expect(out).toContain(`script.integrity = '${integrity}'`);
@@ -53,7 +54,7 @@ test('includes the version and its integrity hash with --pin', async () => {
   });
 });
 
-test('escapes a key that would end the script element', async () => {
+test('escapes a key that contains the end of a script element', async () => {
   const { out } = await run(['--host', host.url, '--project-api-key', "x'</script><script>alert(1)//"]);
   expect(out.match(/<\/script>/g)).toHaveLength(1);
   expect(out.match(/<script>/g)).toHaveLength(1);

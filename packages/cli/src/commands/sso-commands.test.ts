@@ -54,6 +54,6 @@ test('sso-105: `sso off` stops enforcement, records the change and notifies admi
   expect(await off('corp.example', env)).toMatchObject({ exitCode: 0, result: { before: '', notified: 0 } });
 });
 
-test('reports a domain that is not verified as not found', async () => {
+test('reports a domain that does not exist or is not verified as not found', async () => {
   expect(await off('nowhere.example')).toMatchObject({ exitCode: 1, err: expect.stringContaining('not found') });
 });

@@ -74,7 +74,7 @@ const certificates: [string, TestCertificate | null, string, [string, string, st
 test.each(
   Object.entries(stores).flatMap(([check, store]) => certificates.map((row) => [check, row[0], store, row] as const)),
 )(
-  'reports a %s %s',
+  'reports the state of a %s %s',
   async (check, _what, { target, protocol, settings }, [, certificate, caFile, [state, found, advice]]) => {
     const { hostname: host, port } = target();
     const proxy = await startTlsProxy({ target: { host, port: Number(port) }, protocol, certificate });
@@ -91,7 +91,7 @@ test.each(
   },
 );
 
-test('reports a PostgreSQL server without TLS, and one whose certificate is not verified', async () => {
+test('reports a PostgreSQL server without TLS, and a server whose certificate clients do not verify', async () => {
   const { hostname: host, port } = new URL(testDatabase.url);
   const target = { host, port: Number(port) };
   const bare = await startTlsProxy({ target, protocol: 'postgres', certificate: null });
@@ -112,7 +112,7 @@ test('reports a PostgreSQL server without TLS, and one whose certificate is not 
   }
 });
 
-test('checks a mail server with STARTTLS, and one without TLS', async () => {
+test('checks the certificate of a mail server with STARTTLS, and reports a mail server without TLS', async () => {
   const [secure, open] = await Promise.all([startMailServer({ certificate: thisHost }), startMailServer()]);
   const mail = async (address: string) =>
     (await doctor({ SMTP_URL: address, SMTP_FROM: 'a@b.example' })).filter(({ check }) => check === 'mail server');

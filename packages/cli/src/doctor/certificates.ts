@@ -55,8 +55,8 @@ export interface TlsServer {
    */
   begins: 'at once' | 'postgresql' | 'smtp';
   /**
-   * The certificate authorities and the client certificate. Undefined means Node's default authorities without a client
-   * certificate.
+   * The certificate authorities and the client certificate. If undefined, Node's default authorities are used, without
+   * a client certificate.
    */
   secureContext: SecureContext | undefined;
   isVerified: boolean;
@@ -70,8 +70,8 @@ export const formatHostAndPort = ({ host, port }: { host: string; port: number }
 export class NoTlsError extends Error {}
 
 /**
- * Checks the certificates that servers send, all in parallel. Skips an unreachable server, because a different check
- * reports it.
+ * Checks the certificates that servers send, all in parallel. Skips a server that cannot be reached, because a
+ * different check reports this.
  */
 export async function checkPresentedCertificates(servers: readonly TlsServer[], timeoutMs: number): Promise<Finding[]> {
   if (servers.length === 0) return [ok('the settings do not use TLS')];
@@ -132,7 +132,7 @@ function expiry(server: TlsServer, { subject, validTo }: PresentedCertificates['
   const days = Math.floor((validTo - now) / dayMs);
   if (days >= presentedWarnDays) return null;
   if (validTo <= now) {
-    // A failed check is only a warning if services do not verify the certificate, because they still connect.
+    // If services do not verify the certificate, they still connect, so a failed check is only a warning.
     const say = server.isVerified ? problem : warning;
     return say(`a certificate of ${place} (${subject}) expired on ${dayOf(validTo)}`, advice);
   }
@@ -153,7 +153,7 @@ function trust(
       `Set ${authoritySetting} to a PEM file with that authority's certificate, or configure the server to send its intermediate certificates as well.`,
     );
   }
-  // `expiry` has already reported an expired certificate.
+  // `expiry` already contains a finding about an expired certificate.
   if (refusal === 'CERT_HAS_EXPIRED' && hasExpired) return null;
   if (refusal === 'CERT_NOT_YET_VALID') {
     return problem(
@@ -185,7 +185,7 @@ const notVerified = (place: string) =>
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 interface PresentedCertificates {
-  /** The server's certificate, followed by its known issuers. `validTo` is in milliseconds since the epoch. */
+  /** The server's certificate and then its known issuers. `validTo` is in milliseconds since the epoch. */
   chain: { subject: string; validTo: number }[];
   /** The issuer of the last certificate in the chain. */
   issuer: string;
@@ -196,13 +196,13 @@ interface PresentedCertificates {
 }
 
 /**
- * Performs a TLS handshake with the authorities from the settings, and closes the connection. The handshake also
- * succeeds with an untrusted server, so that its certificates can be read.
+ * Performs a TLS handshake with the authorities from the settings, and closes the connection. The handshake succeeds
+ * even if the server is not trusted, so that its certificates can be read.
  */
 export async function readPresentedCertificates(server: TlsServer, timeoutMs: number): Promise<PresentedCertificates> {
   const { host, port, begins, secureContext } = server;
   const socket = connectTcp({ host, port }).setTimeout(timeoutMs);
-  // The pending call reports the error. Without a listener, the same error would also crash the process.
+  // The pending read or write reports the error. Without a listener, the same error would also crash the process.
   socket.on('error', () => {}).on('timeout', () => socket.destroy(new Error(`no response within ${timeoutMs} ms`)));
   try {
     await once(socket, 'connect');
@@ -251,9 +251,7 @@ function namesIn({ subject, subjectaltname }: DetailedPeerCertificate): string {
   return subjectaltname?.replace(/\b(?:DNS|IP Address):/g, '') ?? nameOf(subject);
 }
 
-/**
- * SSLRequest, with its length and request code: https://www.postgresql.org/docs/current/protocol-message-formats.html
- */
+/** SSLRequest: its length and request code (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
 const postgresTlsRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
 /**

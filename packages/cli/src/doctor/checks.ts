@@ -29,12 +29,12 @@ export const ok = (found: string): Finding => ({ state: 'ok', found, advice: nul
 export const warning = (found: string, advice: string): Finding => ({ state: 'warning', found, advice });
 export const problem = (found: string, advice: string): Finding => ({ state: 'problem', found, advice });
 
-/** Returns a check's findings, or a single finding with the state `ok` if the check found nothing. */
+/** Returns the given findings, or a single finding with the state `ok` if there are none. */
 export function findingsOrOk(findings: Finding[], found: string): Finding[] {
   return findings.length > 0 ? findings : [ok(found)];
 }
 
-/** Joins the first `most` names, followed by the number of omitted names. */
+/** Joins the first `most` names, and adds the number of omitted names. */
 export function joinNames(names: readonly string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
@@ -111,7 +111,7 @@ export function createUnreachableFinding(error: unknown, setting: string): Findi
   );
 }
 
-/** Reads some of the settings. Returns errors for invalid settings as findings instead of throwing. */
+/** Reads some of the settings. If they are invalid, returns the errors as findings instead of throwing them. */
 export function readSomeSettings<T>(check: string, read: () => T): { value: T } | { problems: NamedFinding[] } {
   try {
     return { value: read() };

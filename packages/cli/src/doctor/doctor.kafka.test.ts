@@ -52,7 +52,7 @@ function openLog(topicConfig: Record<string, string> = {}): EventLog {
     logger,
     topicConfig,
     appendTimeoutMs: patienceMs,
-    // On a busy machine, even a healthy member could exceed a short timeout.
+    // With a short timeout, even a healthy member could be removed from its group on a busy machine.
     sessionTimeoutMs: 60_000,
   });
 }
@@ -79,7 +79,7 @@ const finding = (check: string, state: string, found: string) =>
   expect.objectContaining({ check, state, found: expect.stringContaining(found) });
 const inPostgres = { EVENT_LOG: 'postgres', KAFKA_BROKERS: undefined, REDIS_URL: undefined };
 
-test('doctor reports no problem for a healthy installation, and every check prints its findings', async () => {
+test('doctor reports no problems for a healthy installation, and prints at least one finding per check', async () => {
   const log = openLog();
   const groups = [names.live, names.historical, names.overflow].map(async (topic, at) =>
     log.consume({
@@ -104,7 +104,7 @@ test('doctor reports no problem for a healthy installation, and every check prin
       ...['ok settings', 'ok certificates'],
       ...['ok postgresql server', 'ok postgresql migrations', 'ok postgresql privileges', 'ok postgresql connections'],
       ...['ok postgresql transactions', 'ok postgresql notifications'],
-      // This finding is expected, because the test servers run without durability.
+      // The state of this finding is not `ok`, because the test servers run without durability.
       expect.stringMatching(/postgresql durability/),
       expect.stringMatching(/postgresql replication/),
       ...[
@@ -151,7 +151,7 @@ test('doctor prints each finding with its advice on one line, and exits with cod
 const unreachableRedis = 'redis://:s3cret-of-redis@127.0.0.1:1';
 const unreachableMailServer = 'smtp://millrace:s3cret-of-mail@127.0.0.1:1';
 
-test('doctor still checks the reachable stores when some are unreachable, and prints no secret', async () => {
+test('doctor still checks the reachable stores if others are unreachable, and does not print secrets', async () => {
   const url = new URL(testDatabase.url);
   url.port = '1';
   const unreachable = {
@@ -272,7 +272,7 @@ test.each<[string, Record<string, string>, string[]]>([
   ['consumer', { CONSUMER_TOPICS: 'live', HEALTH_PORT: '8001' }, []],
   ['delivery worker', { HEALTH_PORT: '8021' }, ['SECRETS_KEY']],
   ['management API', { API_PORT: '8010' }, ['TOKEN_SECRET', 'SECRETS_KEY']],
-])("doctor requires only the secrets of a %s in that service's pod", async (_, own, expected) => {
+])('in the pod of a %s, doctor requires only the secrets of that service', async (_, own, expected) => {
   const pod = { NODE_ENV: 'production', KUBERNETES_SERVICE_HOST: '10.0.0.1', ...own };
   const { findings } = await doctor({ ...inPostgres, ...pod });
   const missing = findings.flatMap(({ found }) => /^(\w+_(?:SECRET|KEY)) is not set/.exec(found)?.[1] ?? []);
@@ -295,7 +295,7 @@ test('doctor reports pending and unknown migrations', async () => {
   await database.sql.query(`DELETE FROM "_prisma_migrations" WHERE id = 'x'`);
 });
 
-test('doctor reports a role that is read-only and cannot see other roles', async () => {
+test('doctor reports a database role that is read-only and cannot see the transactions of other roles', async () => {
   const role = `doctor_${randomUUID().replaceAll('-', '')}`;
   await database.sql.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'`);
   try {
@@ -337,7 +337,7 @@ test('doctor reports a pooler that does not forward notifications', async () => 
   await pooler.stop();
 });
 
-test('doctor reports a replication slot that nothing reads', async () => {
+test('doctor reports a replication slot without a reader', async () => {
   const slot = `doctor_${randomUUID().replaceAll('-', '')}`;
   await database.sql.query('SELECT pg_create_physical_replication_slot($1, true)', [slot]);
   try {
@@ -442,7 +442,7 @@ test('doctor reports topics that accept ordinary events but reject large AI even
   );
 });
 
-test("doctor reports offsets beyond the log's end or of a different log, and events that will expire unread", async () => {
+test('doctor reports offsets beyond the end of the log, offsets of a different log, and events that will expire unread', async () => {
   const own = uniqueTopicPrefix();
   const { live, historical, overflow, ...others } = topicNames(own);
   await makeTopics([live], { 'retention.ms': '1000' });

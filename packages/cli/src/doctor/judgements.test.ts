@@ -9,7 +9,7 @@ import { checkClock, judgeConnections, judgeServer } from './postgres.ts';
 import { judgeArchiver, judgeReplication, judgeVacuum } from './postgres-storage.ts';
 import { checkRedis } from './redis.ts';
 
-// Tests findings that cannot occur with the shared test servers.
+// Tests findings that cannot be produced with the shared test servers.
 
 const mib = 1024 * 1024;
 const dayMs = 86_400_000;

@@ -75,7 +75,7 @@ function judgeCopies(topics: readonly InspectedTopic[]): Finding[] {
         ),
       ];
     }
-    // The settings are null if the role is not allowed to read them.
+    // The settings are null if the Kafka user is not allowed to read them.
     if (least >= 2 || topic.settings === null) return [];
     return [
       warning(
@@ -111,13 +111,13 @@ function partitionsOf(
   );
 }
 
-/** Shares of free disk space below which the finding is a warning or a problem. */
+/** Shares of free disk space. Below the first one, the finding is a warning, and below the second one, a problem. */
 const littleShare = 0.2;
 const tooLittleShare = 0.05;
 
 /**
- * Checks the brokers' free disk space. A broker stops when its disk is full, and its partitions can then be neither
- * written nor read.
+ * Checks the brokers' free disk space. A broker stops when its disk is full. Its partitions can then neither be written
+ * nor read.
  */
 export function checkDisks(directories: readonly LogDirectory[] | null): Finding[] {
   if (directories === null) {

@@ -37,7 +37,7 @@ function judgePartitions({ topic, partitions }: InspectedTopic, wanted: number):
 }
 
 /**
- * Reports compaction, which would delete events: it keeps only one record per key, and the key is the distinct ID or
+ * Reports compaction, which would delete events because it keeps only one record per key. The key is the distinct ID or
  * device ID.
  */
 function judgeCleanup({ topic, settings }: InspectedTopic): Finding[] {
@@ -165,8 +165,8 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
 }
 
 /**
- * Checks the log's retention: it must cover the longest PostgreSQL outage, during which consumers stop, and the time
- * back to the latest backup.
+ * Checks that the log's retention covers the longest PostgreSQL outage, during which consumers stop, and the time since
+ * the latest backup.
  */
 function judgeOutages(topics: readonly InspectedTopic[]): Finding[] {
   const short = topics.filter((topic) => {

@@ -37,7 +37,7 @@ export async function diagnoseLog(patient: CheckedInstallation, settings: Doctor
   if (settings.eventLog === 'postgres') {
     return runChecks(offsetChecks(settings, await readOffsets(patient, [])));
   }
-  // The management API and the delivery worker do not have event log settings, so these checks do not apply to them.
+  // Skip the checks for the management API and the delivery worker, which do not have event log settings.
   if (!env.EVENT_LOG && !env.KAFKA_BROKERS) return [{ check: 'event log', ...noLog }];
   return diagnoseKafka(patient, settings);
 }
@@ -81,8 +81,8 @@ async function diagnoseKafka(patient: CheckedInstallation, settings: DoctorSetti
 }
 
 /**
- * Checks the certificates of the configured brokers, and of the brokers that they advertise, to which clients connect
- * next.
+ * Checks the certificates of the configured brokers. Also checks those of the brokers that they advertise, because
+ * clients connect to them next.
  */
 function certificates(connection: KafkaConnection, kafka?: KafkaInspector) {
   return {
@@ -135,7 +135,7 @@ function kafkaChecks(context: KafkaContext): Check[] {
     name: 'kafka topics',
     look: () => checkTopics(topics, { missing, partitions: settings.topicPartitions }),
   };
-  // All other checks need at least one topic.
+  // All remaining checks need at least one existing topic.
   if (topics.length === 0) return missing.length > 0 ? [ofTopics] : [];
   return [
     ofTopics,
@@ -227,7 +227,7 @@ interface TopicMembers {
   unread: bigint;
 }
 
-/** Checks that every topic has a consumer, and that no consumer is idle. */
+/** Checks that every topic has a consumer, and that no consumer is without a partition. */
 export function checkConsumers(topics: readonly TopicMembers[]): Finding[] {
   const deserted = topics.filter(({ members }) => members === 0);
   const waiting = deserted.filter(({ unread }) => unread > 0n);

@@ -48,8 +48,8 @@ function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] 
 }
 
 /**
- * Judges a replication slot. PostgreSQL keeps little write-ahead log for a slot that is being read, unless its reader
- * is too slow.
+ * Reports problems of a replication slot. PostgreSQL keeps little write-ahead log for a slot that is being read, unless
+ * its reader is too slow.
  */
 function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Finding[] {
   const keptText = `${formatBytes(keptBytes ?? 0)} of write-ahead log`;

@@ -26,8 +26,8 @@ interface OpenTransaction extends Record<string, unknown> {
 }
 
 /**
- * Returns the transactions of this database that have been open for more than `seconds`, oldest first, including
- * prepared transactions.
+ * Returns this database's transactions that have been open for more than `seconds`, including prepared ones, oldest
+ * first.
  */
 export async function readOpenTransactions(sql: Sql, seconds: number): Promise<OpenTransaction[]> {
   return sql.query<OpenTransaction>(
@@ -44,7 +44,7 @@ export async function readOpenTransactions(sql: Sql, seconds: number): Promise<O
   );
 }
 
-/** A connected standby. Fields that this role is not allowed to see are null. */
+/** A connected standby. Fields that the current role is not allowed to see are null. */
 export interface Standby extends Record<string, unknown> {
   name: string;
   state: string | null;
@@ -66,7 +66,7 @@ export async function readClockMs(sql: Sql): Promise<number> {
   return row?.ms ?? Number.NaN;
 }
 
-/** Returns the privileges that services need but this role does not have. */
+/** Returns the privileges that services need but the current role does not have. */
 export async function readMissingPrivileges(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ lacks: string }>(
     `SELECT 'CREATE on the schema' AS lacks WHERE NOT has_schema_privilege(current_schema(), 'CREATE')
@@ -86,7 +86,7 @@ export async function readMissingPrivileges(sql: Sql): Promise<string[]> {
   return rows.map(({ lacks }) => lacks);
 }
 
-/** Returns the roles of other connected services whose transactions this role is not allowed to see. */
+/** Returns the roles of other connected services whose transactions the current role is not allowed to see. */
 export async function readHiddenServices(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT DISTINCT usename AS name FROM pg_stat_activity
@@ -105,7 +105,7 @@ export async function readConnections(sql: Sql): Promise<{ used: number; most: n
   return row ?? { used: 0, most: 1 };
 }
 
-/** Returns the disabled settings without which a server crash can lose acknowledged data. */
+/** Returns the settings that are disabled although a server crash can then lose acknowledged data. */
 export async function readUnsafeSettings(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM pg_settings
@@ -152,7 +152,7 @@ export async function readServerSdks(sql: Sql, projectIds: readonly number[]): P
 
 interface TableSize extends Record<string, unknown> {
   name: string;
-  /** Size including indexes, TOAST data and partitions. */
+  /** The total size in bytes, including indexes, TOAST data and partitions. */
   bytes: number;
 }
 

@@ -144,7 +144,7 @@ async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Findi
   return findingsOrOk(findings, `${known.length} migrations applied, none pending`);
 }
 
-/** Checks that the role can read and write every table and create partitions of the event table. */
+/** Checks that the role can read and write every table, and create partitions of the `event` table. */
 async function checkPrivileges(sql: Sql): Promise<Finding[]> {
   const lacks = await readMissingPrivileges(sql);
   const hidden = await readHiddenServices(sql);
@@ -188,7 +188,7 @@ export function judgeConnections({ used, most }: { used: number; most: number },
 }
 
 /**
- * Reports transactions that have been open for long. Such transactions block migrations and batch exports, and
+ * Reports transactions that have been open for a long time. Such transactions block migrations and batch exports, and
  * vacuuming must keep rows that they may still read.
  */
 export async function checkOpenTransactions(sql: Sql, { longerThanSeconds = 300 } = {}): Promise<Finding[]> {

@@ -1,4 +1,4 @@
-// Checks of `millrace doctor` that concern Redis.
+// Checks of `millrace doctor` for Redis.
 
 import { readConfig } from '@millrace/runtime';
 import {
@@ -58,7 +58,7 @@ function tlsServers({ nodes, tls }: RedisConnection): TlsServer[] {
 
 const fullAt = 0.9;
 
-/** Checks the server settings that rate limits and idempotency keys require. */
+/** Checks the Redis server's settings that rate limits and idempotency keys depend on. */
 export function checkRedis(facts: RedisInfo): Finding[] {
   return [version(facts), memory(facts), ...saving(facts)];
 }

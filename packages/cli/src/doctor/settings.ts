@@ -64,7 +64,7 @@ export const doctorSettingsSchema = Type.Object({
   ingestUrl: Type.Optional(Type.String()),
   apiRequestsPerMinute: integerSetting(480, 'maximum number of requests per minute with one personal API key'),
   apiRequestsPerHour: integerSetting(4800, 'maximum number of requests per hour with one personal API key'),
-  /** Gateways and the management API have different defaults, so doctor checks the setting only if it is set. */
+  /** Optional, because the default depends on the service. Doctor checks the setting only if it is set. */
   trustProxy: Type.Optional(Type.Boolean()),
   proxyHops: integerSetting(1, 'with TRUST_PROXY: number of proxies that append to X-Forwarded-For', { min: 1 }),
   allowPrivateDestinations: Type.Boolean({ default: false }),
@@ -107,7 +107,7 @@ export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
 
 /**
  * Returns whether doctor runs in the Kubernetes pod of a service that has one of these settings. A pod contains only
- * its own service's settings, so other settings may be missing.
+ * the settings of its own service, so it may not have any others.
  */
 function isPodOf(names: string[], env: Env): boolean {
   const isSet = (name: string) => Boolean(env[name]?.trim());
@@ -143,7 +143,7 @@ function hops({ trustProxy, proxyHops }: DoctorSettings): Finding | null {
   );
 }
 
-/** Reports that both URLs are the same. The API could then request flag definitions from itself in an endless loop. */
+/** Reports that both URLs are the same. The API might then request flag definitions from itself in an endless loop. */
 function definitionsLoop({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
   const [to, own] = [ingestUrl, publicApiUrl].map((url) => (url && URL.canParse(url) ? new URL(url).origin : null));
   if (to === null || to !== own) return null;
@@ -171,8 +171,8 @@ function saslInTheClear(env: Env): Finding | null {
 }
 
 /**
- * Checks the session timeout against the defaults of `group.min.session.timeout.ms` and `group.max.session.timeout.ms`.
- * Brokers reject values outside this range.
+ * Checks that the session timeout is in the range that brokers accept by default. They reject values outside of
+ * `group.min.session.timeout.ms` and `group.max.session.timeout.ms`.
  */
 function session({ eventLog, kafkaSessionTimeoutMs: ms }: DoctorSettings): Finding | null {
   if (eventLog !== 'kafka' || (ms >= 6000 && ms <= 1_800_000)) return null;

@@ -17,7 +17,7 @@ interface ImportOptions {
   skipInvalid: boolean;
   isDryRun: boolean;
   patienceMs: number;
-  /** The file that stores the progress, or null if progress is not stored. */
+  /** The file that stores the progress, or null to store no progress. */
   stateFile: StateFile | null;
   isRestart: boolean;
   progress: Progress;
@@ -42,7 +42,7 @@ export interface ImportSummary {
 }
 
 /**
- * Maximum length of an event in bytes. The complete request must be smaller than 20 MB
+ * Maximum length of an event in bytes. A request must be smaller than 20 MB in total
  * (docs/wire-rules.md#body-decoding).
  */
 const maxLineBytes = 20_000_000;
@@ -92,7 +92,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
       totalEvents: point.events + checked.events,
       totalBytes: checked.bytes,
     });
-    // Fail before sending any events if the state file is not writable.
+    // Save the state first, so that the import fails before sending any events if the state file is not writable.
     options.stateFile?.save(point);
     const url = `${options.host}/batch/`;
     const onWait = (reason: string, waitMs: number) =>
@@ -124,7 +124,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
   }
 }
 
-/** Returns the point at which an earlier run of the same import stopped. */
+/** Returns the point at which an earlier run of the same import stopped, or null if there was none. */
 function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportState | null {
   const saved = isRestart ? null : (stateFile?.load() ?? null);
   if (saved !== 'other') return saved;
@@ -137,7 +137,7 @@ function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportSt
 interface CheckedFile {
   lines: number;
   bytes: number;
-  /** Number of valid events after the position at which the import continues. */
+  /** Number of valid events after the position from which the import continues. */
   events: number;
   rejections: Rejections;
 }

@@ -57,7 +57,7 @@ test.each([
   expect(await read(chunks)).toEqual(expected);
 });
 
-test('skips an overlong line, but counts it in the numbers and offsets of the lines after it', async () => {
+test('skips an overlong line, but counts it in the numbers and offsets of later lines', async () => {
   expect(await read(['ok\n1234', '567890', '12\nok'], 8)).toEqual([
     [1, 'ok', 3],
     [2, null, 16],
@@ -132,12 +132,12 @@ test.each([
 const add = (text: string, line = 1) => addUuid(JSON.parse(text) as Record<string, unknown>, text, line);
 const uuidOf = (text: string, line = 1) => (JSON.parse(add(text, line)) as { uuid: string }).uuid;
 
-test("keeps an event's own uuid, and sends the event's text unchanged", () => {
+test('does not change the text of an event that has a uuid', () => {
   const text = '{"event":"a", "uuid":"0190a6c1-0000-7000-8000-00000000abcd"}';
   expect(add(text)).toBe(text);
 });
 
-test('always derives the same uuid from the text and the line number', () => {
+test('always derives the same uuid from the same text and line number', () => {
   const text = '{"event":"a"}';
   expect(uuidOf(text)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(uuidOf(text)).toBe(uuidOf(text));
@@ -148,6 +148,6 @@ test('imports a number unchanged even if JavaScript cannot represent it', () => 
   expect(add('{"event":"a","properties":{"n":12345678901234567890.10}}')).toContain('12345678901234567890.10');
 });
 
-test.each(['null', '""'])('treats the uuid %s as missing', (none) => {
+test.each(['null', '""'])('gives an event with the uuid %s a new uuid', (none) => {
   expect(uuidOf(`{"event":"a","uuid":${none}}`)).toMatch(/-8/);
 });

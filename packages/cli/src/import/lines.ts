@@ -12,7 +12,7 @@ export interface Line {
    */
   bytes: Buffer | null;
   /**
-   * The bytes to hash for the fingerprint: the line as it is in the file, or the beginning and the length of an
+   * The bytes of which to compute the hash: the line as it is in the file, or the beginning and the length of an
    * overlong line.
    */
   raw: readonly Buffer[];
@@ -91,8 +91,8 @@ const uuidForm =
 
 /**
  * Parses a line as an event of a historical migration, which requires a name, a distinct ID and a timestamp. Only live
- * events can omit the timestamp (docs/ingestion-rules.md#historical-migrations). Also rejects what the ingest host
- * would drop without an error, so that every missing event is reported.
+ * events can omit the timestamp (docs/ingestion-rules.md#historical-migrations). Also rejects events that the ingest
+ * host would drop without an error, so that every missing event is reported.
  */
 export function checkLine(line: Line): CheckedLine {
   const fault = (field: string | null, reason: string): CheckedLine => ({
@@ -130,7 +130,9 @@ function findProblem(event: JsonObject): [field: string, reason: string] | null 
   return null;
 }
 
-/** Finds the distinct ID in the same fields and order as the ingest host (docs/wire-rules.md#distinct-ids). */
+/**
+ * Finds the distinct ID in the fields that the ingest host checks, in the same order (docs/wire-rules.md#distinct-ids).
+ */
 function distinctIdOf(event: JsonObject): unknown {
   const properties = (event.properties ?? {}) as JsonObject;
   return event.distinct_id ?? event.$distinct_id ?? properties.distinct_id ?? properties.$distinct_id ?? undefined;
@@ -139,7 +141,7 @@ function distinctIdOf(event: JsonObject): unknown {
 function isTime(value: unknown): boolean {
   if (typeof value !== 'string' || !isoTime.test(value)) return false;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (value.match(/\d+/g) ?? []).map(Number);
-  // For a day that does not exist in its month, `Date` returns a day in the next month.
+  // If the month does not have this day, `Date` returns a day in the next month.
   const date = new Date(Date.UTC(year, month - 1, day));
   const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   const hasTime = value.length > 10;

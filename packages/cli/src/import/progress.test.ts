@@ -26,13 +26,13 @@ function watch(isTTY: boolean) {
   return written;
 }
 
-test('writes progress to a log file only occasionally, without control characters', () => {
+test('writes progress to a file only occasionally, and without control characters', () => {
   const written = watch(false);
   expect(written).toHaveLength(3);
   expect(written.join('')).toMatch(/^( .*left\n){2}Waiting\.\n$/);
 });
 
-test('redraws one line of progress on a terminal, and clears it before writing anything else', () => {
+test('updates the progress in one line of a terminal, and clears the line before writing anything else', () => {
   const written = watch(true);
   expect(written.slice(0, 25).every((text) => text.startsWith('\r') && text.endsWith('\u001b[K'))).toBe(true);
   expect(written.slice(25)).toEqual(['\r\u001b[K', 'Waiting.\n']);

@@ -13,7 +13,7 @@ export interface ImportTotals {
   totalBytes: number;
 }
 
-/** Prints the progress of an import: one updating line on a terminal, otherwise an occasional new line. */
+/** Prints the progress of an import: on a terminal, in one line that is updated, and otherwise in a few new lines. */
 export interface Progress {
   checking(lines: number): void;
   setTotals(totals: ImportTotals): void;

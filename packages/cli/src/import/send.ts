@@ -8,13 +8,13 @@ import { addUuid, checkLine, describeFault, type Fault, type Line, type Rejectio
 import type { ImportSource } from './source.ts';
 
 /**
- * An event that may be larger than this is sent in its own request. The ingest host rejects a single event that is too
- * large for the log, so the import can report it. From a batch, the host would drop the event with only a warning.
+ * An event that may be larger than this is sent in its own request. If it is too large for the log, the ingest host
+ * then rejects it, and the import can report it. From a batch, the host would drop the event with only a warning.
  */
 const largeEventBytes = 256_000;
 
 interface SendOptions {
-  /** Offset in bytes. Everything before it has already been imported. */
+  /** The position in the file, in bytes, before which everything has already been imported. */
   fromOffset: number;
   batchEvents: number;
   batchBytes: number;
@@ -23,7 +23,7 @@ interface SendOptions {
   /** Whether to skip events that the host rejects. If false, the first rejected event stops the import. */
   skipInvalid: boolean;
   rejections: Rejections;
-  /** Called after every batch and at the end. Everything before the given position has been imported. */
+  /** Called after every batch and at the end, with the position before which everything has been imported. */
   onDone(point: { offset: number; line: number; sha256: string; events: number }): void;
 }
 
@@ -78,8 +78,8 @@ function sizeInBatch({ text }: Item, batchBytes: number): number {
 }
 
 /**
- * Converts a line to an item to send. Returns null for a blank or invalid line. `checkFile` has already reported
- * invalid lines.
+ * Converts a line to an item to send. Returns null for a blank or invalid line. `checkFile` has already reported the
+ * invalid ones.
  */
 function toItem(line: Line): Item | null {
   const checked = checkLine(line);
@@ -124,7 +124,7 @@ function toBody(items: readonly Item[], projectApiKey: string): string {
 
 type Posted =
   | { kind: 'accepted' }
-  /** The host rejected the body as too large or malformed, but may accept a smaller batch. */
+  /** The host rejected the body as too large or malformed. It may accept a smaller batch. */
   | { kind: 'refused'; reason: string };
 
 interface PostOptions {
@@ -198,7 +198,7 @@ async function postOnce(url: string, body: string, signal: AbortSignal): Promise
 }
 
 /**
- * Reads a 200 response, which can say that the quota is used up and events were dropped.
+ * Reads a 200 response. It can say that the quota is used up, in which case events were dropped.
  * @throws ImportStopped if the quota is used up
  */
 function readAcceptance(text: string): AttemptOutcome {

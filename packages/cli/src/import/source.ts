@@ -10,7 +10,7 @@ import { createGunzip } from 'node:zlib';
 import { UsageError } from '../failures.ts';
 import type { Terminal } from '../output.ts';
 
-/** The file to import, which is read twice because all of it is checked before any of it is sent. */
+/** The file to import. It is read twice, because the complete file is checked before any event is sent. */
 export interface ImportSource {
   /** The input's name in messages: the path, or `standard input`. */
   name: string;
@@ -21,8 +21,8 @@ export interface ImportSource {
 const chunkBytes = 256 * 1024;
 
 /**
- * Opens a file. For `-`, copies standard input to a temporary file and opens that file. Detects gzip by the first
- * bytes.
+ * Opens a file. If the path is `-`, copies standard input to a temporary file and opens that file. Detects gzip by the
+ * first bytes.
  * @throws UsageError if the input cannot be read
  */
 export async function openSource(
@@ -51,7 +51,7 @@ async function reader(path: string): Promise<() => AsyncIterable<Buffer>> {
     const bytes = createReadStream(path, { highWaterMark: chunkBytes });
     if (!isPacked) return bytes;
     const unpacked = createGunzip({ chunkSize: chunkBytes });
-    // `unpacked` emits the errors of both streams, and closing `unpacked` early closes both streams.
+    // Errors of both streams are emitted by `unpacked`, and closing `unpacked` early closes both streams.
     pipeline(bytes, unpacked, () => {});
     return reportDamage(unpacked, path);
   };

@@ -8,12 +8,12 @@ export interface ImportState {
   version: 1;
   /** A hash of the host and the project API key. It does not reveal the key. */
   project: string;
-  /** Offset in the (decompressed) file before which everything has been imported, in bytes. */
+  /** The position in the (decompressed) file, in bytes, before which everything has been imported. */
   offset: number;
   line: number;
   /**
-   * SHA-256 of everything before the offset. It changes if the file was replaced, and stays the same if the file only
-   * grew.
+   * SHA-256 of the file's content before the offset. It changes if the file was replaced, and stays the same if the
+   * file only grew.
    */
   sha256: string;
   events: number;
@@ -43,7 +43,7 @@ export function createStateFile(path: string, target: { host: string; projectApi
       const state: ImportState = { version: 1, project, ...progress, updatedAt: new Date().toISOString() };
       const draft = `${path}.tmp`;
       try {
-        // Write to a temporary file and rename it, so that a crash does not damage the previous state.
+        // Write to a temporary file and rename it, so that a crash does not damage the state that was saved before.
         writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
         renameSync(draft, path);
       } catch (error) {

@@ -4,7 +4,7 @@ import { runCli } from '../program.ts';
 
 /**
  * Starts all services in one process, with their own database and an organization. Commands run in the test's process,
- * because starting a process for each command would take most of the time. `main.test.ts` starts processes.
+ * because starting a process for each command would take most of the time. Only `main.test.ts` does that.
  */
 export async function startRunningServices() {
   const program = await compilePrograms(['services/all-in-one/src/main.ts']);

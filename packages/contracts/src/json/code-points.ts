@@ -1,5 +1,5 @@
-// Functions that measure and truncate strings in code points, like PostgreSQL, and not in UTF-16 code units. An emoji
-// counts as one.
+// Functions that measure and truncate strings in code points, as PostgreSQL does, and not in UTF-16 code units. An
+// emoji that is one code point counts as one.
 
 export function isLongerThan(text: string, limit: number): boolean {
   // A string has at most as many code points as UTF-16 code units, and at least half as many.

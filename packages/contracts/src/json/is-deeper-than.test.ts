@@ -14,11 +14,11 @@ test.each([
   ['objects', objects(4), 3, true],
   ['the deepest of several', [1, null, {}, { a: 1, b: [[]] }], 3, true],
   ['an own key called __proto__', JSON.parse('{"__proto__":{"a":{}}}'), 2, true],
-])('%s: determines whether %j is deeper than %d levels: %s', (_, value, levels, expected) => {
+])('%s: returns whether %j has more than %d levels: %s', (_, value, levels, expected) => {
   expect(isDeeperThan(value, levels)).toBe(expected);
 });
 
-test('checks a value with a hundred thousand levels without a stack overflow', () => {
+test('checks a value with a hundred thousand levels without overflowing the stack', () => {
   let deep: unknown = 1;
   for (let level = 0; level < 100_000; level += 1) deep = [deep];
   expect(isDeeperThan(deep, 64)).toBe(true);

@@ -1,4 +1,4 @@
-// Finds the persons who belong to a cohort or for whom a flag is on.
+// Finds the persons who belong to a cohort or for whom a flag evaluates to on.
 
 import type { Sql } from '@millrace/db';
 import type { CompiledFlags } from '../compile/compiled.ts';
@@ -12,8 +12,8 @@ import { compileDefinitions, loadDefinitions } from '../store/definitions.ts';
 import { type EvaluatedPerson, readPersonPage, readStoredPerson, type StoredPerson } from './store.ts';
 
 /**
- * Determines which persons belong to cohorts, or for which persons a flag is on. Always uses the definitions from the
- * time when the audience was created.
+ * Determines which persons belong to cohorts, or for which persons a flag is on. Always uses the definitions that
+ * applied when the audience was created.
  */
 export interface Audience {
   /**
@@ -115,12 +115,12 @@ function contextOf(person: EvaluatedPerson, now: number): EvaluationContext {
 
 const smallestPage = 10;
 const largestPage = 500;
-/** Approximate time limit in milliseconds for evaluating a page, because callers wait until the page is complete. */
+/** Approximate time limit in milliseconds for evaluating a page. Callers wait until the page is complete. */
 const pageMs = 250;
 
 /**
- * Chooses the size of the next page. Halves it if the requested rows did not fit into the page, because PostgreSQL
- * reads them all, or if evaluating the page took too long.
+ * Chooses the size of the next page. Halves it if evaluating a page took too long, or if the requested rows did not fit
+ * into a page, because PostgreSQL reads all of the requested rows.
  */
 export function createPageSizer() {
   let limit = 50;
@@ -132,8 +132,8 @@ export function createPageSizer() {
     },
     /**
      * Records how many persons a page contained, and adjusts the size of the next page.
-     * @param read number of persons in the page
-     * @param requested maximum number of persons in the page, if it differs from the last result of `next`
+     * @param read the number of persons in the page
+     * @param requested the maximum number of persons in the page, if it differs from the last result of `next`
      */
     note(read: number, requested = limit): void {
       const isQuick = read === requested && performance.now() - startedAt < pageMs;
@@ -168,7 +168,7 @@ export async function* matchPersons(
     const { persons, limit } = page;
     // PostgreSQL reads the next page while this process evaluates the current page.
     const next = read(persons.at(-1)?.uuid ?? null);
-    // Prevent an unhandled rejection if the caller does not request the next page.
+    // Prevent an unhandled rejection in case the caller does not request the next page.
     next.catch(() => {});
     const matched = await runInTimeSlices(matchPage(audience, persons, Date.now()));
     pageLimit.note(persons.length, limit);

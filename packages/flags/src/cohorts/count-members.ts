@@ -1,5 +1,5 @@
-// Counts cohort members without evaluating every person. Persons with the same values in all properties that a cohort's
-// filters read are either all members or all not, so each combination of values is evaluated once.
+// Counts cohort members without evaluating every person. If persons have the same values in all properties that a
+// cohort's filters read, either all or none of them are members, so each combination of values is evaluated once.
 
 import { ReadLimitExceeded, type ReadPool, type Sql } from '@millrace/db';
 import type { CompiledFlags } from '../compile/compiled.ts';
@@ -19,7 +19,7 @@ export interface MembersToCount {
 
 /** PostgreSQL's `grouping` function accepts at most 31 columns. */
 const maxColumns = 31;
-/** If a sample of this many persons has more combinations of values, evaluating persons individually is faster. */
+/** Above this number of combinations of values in a sample of persons, evaluating persons individually is faster. */
 const sample = { persons: 10_000, combinations: 1000 };
 /** Memory limit for all combinations, in bytes. */
 const maxBytes = 16 * 1024 * 1024;
@@ -58,7 +58,7 @@ export async function countCohortMembersByValues(
   }
 }
 
-/** The cohorts whose filters read the same properties and static cohorts. */
+/** Cohorts whose filters read the same properties and static cohorts, and which are counted together. */
 interface Reading {
   values: PersonValues;
   cohortIds: number[];

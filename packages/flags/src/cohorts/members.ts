@@ -8,7 +8,7 @@ import { findPersons, insertCohortMembers, type NamedPerson, type StaticCohort }
  * and the consumer waits for these locks.
  */
 const portion = 1000;
-/** Maximum number of lookups for a person who is being merged into a different person. */
+/** Maximum number of times to look up a person who is being merged into a different person. */
 const maxRounds = 3;
 
 export interface MembersToAdd {

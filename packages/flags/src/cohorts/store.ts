@@ -9,7 +9,7 @@ export interface StaticCohort {
 
 /**
  * Adds persons to a static cohort, and ignores existing members. Locks persons in the same order as the consumer, and
- * therefore waits for a merge in progress. A subsequent merge moves the new rows.
+ * therefore waits for a merge in progress. A later merge moves the new rows.
  * @returns the UUIDs of the persons that exist
  */
 export async function insertCohortMembers(
@@ -50,7 +50,7 @@ export async function findPersons(
     distinct_id: `SELECT DISTINCT ON (d.person_uuid) d.person_uuid AS uuid, d.distinct_id AS "distinctId"
                     FROM person_distinct_id d
                    WHERE d.project_id = $1 AND d.distinct_id = ANY ($2::text[]) ORDER BY d.person_uuid`,
-    // Use the column `email_start`, which has an index.
+    // Use the column `email_start`, because it has an index.
     email: `SELECT p.uuid, p.main_distinct_id AS "distinctId"
               FROM (SELECT DISTINCT unnest($2::text[]) AS email) AS requested
               JOIN person p ON p.project_id = $1 AND p.email_start = left(lower(requested.email), 320)
@@ -75,7 +75,7 @@ export interface EvaluatedPerson {
   main_distinct_id: string;
   properties: Record<string, unknown>;
   static_cohort_ids: number[];
-  /** The ID to hash, by flag key, for each flag with a stored hash key for the person. */
+  /** For each flag with a stored hash key for the person, the ID to hash, by flag key. */
   hash_keys: Record<string, string>;
 }
 
@@ -98,12 +98,12 @@ export async function readStoredPerson(sql: Sql, projectId: number, uuid: string
   return row;
 }
 
-/** Approximate memory limit for a page, in bytes. A page contains fewer persons if they are large. */
+/** Approximate memory limit for a page, in bytes. If persons have large records, a page contains fewer of them. */
 const maxBytes = 2 * 1024 * 1024;
 
 /**
- * Reads a project's persons after the person `after`, in the order of their UUIDs. A page ends early with the person
- * that exceeds the memory limit, so only an empty page means the end.
+ * Reads a project's persons after the person `after`, in the order of their UUIDs. A page can end early, with the
+ * person that exceeds the memory limit, so only an empty page means that there are no more persons.
  */
 export async function readPersonPage(
   sql: Sql,
@@ -126,24 +126,24 @@ export async function readPersonPage(
   );
 }
 
-/** The properties and static cohorts by which persons are grouped. */
+/** A set of properties and static cohorts by whose values persons are grouped. */
 export interface PersonValues {
   properties: readonly string[];
   staticCohorts: readonly number[];
 }
 
 export interface PersonCount {
-  /** Index into the requested `values`. */
+  /** The index of the set in the requested `values`. */
   values: number;
-  /** A person with only the grouped properties and static cohorts. */
+  /** A person that has only the grouped properties and static cohorts. */
   person: EvaluatedPerson;
   count: number;
 }
 
 /**
  * Counts a project's persons by their values, for several sets of properties and static cohorts in one pass over the
- * persons. The sets must differ.
- * @param maxPersons maximum number of persons to read, in no particular order; null for all
+ * persons. No two sets may be equal.
+ * @param maxPersons the maximum number of persons to read, in no particular order, or null for all
  * @throws ReadLimitExceeded
  */
 export async function countPersonsByValues(
@@ -165,7 +165,7 @@ export async function countPersonsByValues(
     ...one.staticCohorts.map((id) => `c${Math.trunc(id)}`),
   ];
   const names = namesOf({ properties, staticCohorts: cohorts });
-  // SQL's `grouping` has a bit for each column by which a row is not grouped.
+  // The result of SQL's `grouping` has a bit for each column, which is set if the row is not grouped by that column.
   const maskOf = (selected: string[]) => names.reduce((mask, name) => mask * 2 + (selected.includes(name) ? 0 : 1), 0);
   const byMask = new Map(values.map((one, at) => [maskOf(namesOf(one)), at]));
   const shown = [...properties.map((_, at) => `v${at}::text`), ...cohorts.map((id) => `c${Math.trunc(id)}`)];

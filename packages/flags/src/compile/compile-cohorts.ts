@@ -7,12 +7,12 @@ import type { Steps } from '../steps.ts';
 import { compileCohortFilter, compilePropertyFilter } from './compile-filter.ts';
 import type { CohortNode, CohortProblem, CompiledCohort } from './compiled.ts';
 
-/** Maximum depth of a filter tree, which protects against stack overflow. Real trees are much shallower. */
+/** Maximum depth of a filter tree, which protects against stack overflow. Real trees are much less deep. */
 const deepestTree = 100;
 /** Maximum number of cohorts in a chain in which each cohort references the next cohort. */
 const longestChain = 500;
 
-/** Compiles all of a project's cohorts. A cohort's problem also applies to all cohorts that reference it. */
+/** Compiles all of a project's cohorts. A problem of a cohort also applies to all cohorts that reference it. */
 export function* compileCohorts(
   definitions: CohortDefinition[],
   options: TestOptions,
@@ -26,7 +26,7 @@ export function* compileCohorts(
 
   /**
    * Returns what is wrong with a cohort, or null for a valid cohort.
-   * @param path IDs of the cohorts that led to this cohort; an ID that repeats is a cycle
+   * @param path the IDs of the cohorts that led to this cohort. An ID that repeats is a cycle.
    */
   function problemOf(id: number, path: Set<number>): CohortProblem | null {
     const known = settled.get(id);
@@ -38,8 +38,8 @@ export function* compileCohorts(
     path.add(id);
     const problem = cohort.problem ?? firstProblem(referencesIn(cohort.node), path);
     path.delete(id);
-    // In a cycle, the first problem found depends on where the search starts, so store only the starting cohort's
-    // problem.
+    // In a cycle, the first problem found depends on where the search starts, so store only the problem of the starting
+    // cohort.
     if (problem === null || path.size === 0) settled.set(id, problem);
     return problem;
   }

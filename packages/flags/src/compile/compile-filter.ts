@@ -8,7 +8,7 @@ import type { CohortFilter, CompiledFilter, PropertyFilter } from './compiled.ts
 
 /**
  * Compiles one filter of a condition, except cohort filters (see `compileCohortFilter`).
- * @param aggregation the condition's group type, for group filters that do not name a type
+ * @param aggregation the condition's group type, which applies to group filters without a group type
  */
 export function compileFilter(
   filter: Record<string, unknown>,
@@ -58,7 +58,7 @@ export function parseGroupTypeIndex(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-/** Returns the elements that are objects. Ignores malformed filters, conditions and variants. */
+/** Returns the elements of a list that are objects. Used to ignore malformed filters, conditions and variants. */
 export function selectObjects(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }

@@ -17,7 +17,7 @@ import { nothingNeeded } from './flag-needs.ts';
 
 /**
  * Compiles everything in a flag that does not depend on other flags or cohorts. `compileFlags` sets `brokenDependency`
- * and `needs` in the same object, because copying the object would take twice the memory.
+ * and `needs` in the same object, because copying the object would take twice as much memory.
  */
 export function compileFlag(flag: FlagDefinition, options: TestOptions): CompiledFlag {
   const filters = isObject(flag.filters) ? flag.filters : {};
@@ -56,7 +56,7 @@ function enrollmentOf(key: string, filters: Record<string, unknown>, options: Te
   if (filters.feature_enrollment === true) return { kind: 'property', property: `$feature_enrollment/${key}` };
   const [first] = selectObjects(filters.super_groups);
   if (first === undefined) return null;
-  // A super condition always applies to the person, even if the flag aggregates by groups.
+  // A super condition always applies to the person, even if the flag's aggregation is a group type.
   const condition = compileCondition(
     { ...first, aggregation_group_type_index: null },
     { flagAggregation: null, options },
@@ -73,7 +73,7 @@ function holdoutOf(holdout: unknown): CompiledFlag['holdout'] {
   return { variant: `holdout-${id}`, percentage: Math.min(Math.max(percentage, 0), 100) };
 }
 
-/** Adds the shares one by one, as the SDKs do, because rounding affects the result at the boundaries. */
+/** Adds the shares one by one, as the SDKs do, because rounding affects which variant an ID at a boundary gets. */
 function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   let upTo = 0;
   const variants = isObject(multivariate) ? selectObjects(multivariate.variants) : [];
@@ -105,8 +105,8 @@ function dependenciesOf(conditions: readonly CompiledCondition[]): number[] {
 
 /**
  * Compiles one condition set of a flag.
- * @param flagAggregation the flag's group type, for conditions that do not set one; a condition that sets null applies
- * to the person
+ * @param flagAggregation the flag's group type, for conditions that do not set one. A condition that sets null applies
+ * to the person.
  */
 function compileCondition(
   condition: Record<string, unknown>,

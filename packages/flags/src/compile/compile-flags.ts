@@ -57,8 +57,8 @@ type Visit = { state: 'open' } | { state: 'done'; broken: CompiledFlag['brokenDe
 /**
  * Sorts flags so that each one follows its dependencies. Finds flags that cannot be evaluated because a dependency is
  * missing, circular, or cannot be evaluated.
- * @param flags active flags
- * @param inactive IDs of inactive flags, which count as `false` for the flags that depend on them
+ * @param flags the active flags
+ * @param inactive the IDs of inactive flags, which count as `false` for the flags that depend on them
  */
 function dependencyOrder(flags: CompiledFlag[], inactive: ReadonlySet<number>): OrderedFlag[] {
   const byId = new Map(flags.map((flag) => [flag.id, flag]));

@@ -34,7 +34,7 @@ export interface CompiledFlag {
   /** Whether the evaluation ends at the first condition whose filters match but whose rollout excludes the person. */
   exitsEarly: boolean;
   dependencies: readonly number[];
-  /** Why a dependency prevents the flag's evaluation, or null if all dependencies can be evaluated. */
+  /** Why the flag cannot be evaluated because of a dependency, or null if all dependencies can be evaluated. */
   brokenDependency: 'missing' | 'cycle' | null;
   needs: FlagNeeds;
 }
@@ -53,9 +53,9 @@ export interface CompiledCondition {
   filters: readonly CompiledFilter[];
   /** Cohort filters, which are tested last because they are the most expensive. */
   cohortFilters: readonly CohortFilter[];
-  /** Percentage of IDs that are included, from 0 to 100. At 100, everyone is included and no ID is hashed. */
+  /** Percentage of IDs that are included, from 0 to 100. If it is 100, everyone is included and no ID is hashed. */
   rolloutPercentage: number;
-  /** The variant for everyone who matches the condition, or null if the variant is chosen by hash. */
+  /** The variant for everyone who matches the condition, or null to choose the variant by hash. */
   variant: string | null;
 }
 
@@ -112,7 +112,7 @@ export interface FlagNeeds {
 const none: readonly never[] = Object.freeze([]);
 
 /**
- * Returns the list itself, or a shared instance if it is empty. This saves memory, because a process caches the flags
+ * Returns the list itself, or a shared empty list if it is empty. This saves memory, because a process caches the flags
  * of many projects.
  */
 export function shareIfEmpty<Member>(list: readonly Member[]): readonly Member[] {

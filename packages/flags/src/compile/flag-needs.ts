@@ -11,7 +11,7 @@ import {
   shareIfEmpty,
 } from './compiled.ts';
 
-/** For flags that depend only on the ID. */
+/** The needs of flags that depend only on the ID. */
 export const nothingNeeded: FlagNeeds = Object.freeze({
   personProperties: [],
   groupProperties: [],
@@ -79,7 +79,7 @@ function collectNeeds(cohorts: ReadonlyMap<number, CompiledCohort>) {
   }
 }
 
-/** Returns true if all matching persons get the same value, so that the hashed ID does not matter. */
+/** Returns true if all persons who match get the same value, so that it does not matter which ID is hashed. */
 function isSameForAll({ conditions, variants }: CompiledFlag): boolean {
   return variants.length === 0 && conditions.every(({ rolloutPercentage }) => rolloutPercentage === 100);
 }

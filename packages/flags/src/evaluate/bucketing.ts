@@ -6,7 +6,7 @@ import type { Evaluation } from './evaluation-state.ts';
 
 /**
  * Returns the ID to hash for a flag. Returns null if the request does not contain the required group key or device ID.
- * @param aggregation the group type, or null for the person
+ * @param aggregation the group type whose key is hashed, or null for the person
  */
 export function findBucketingId(flag: CompiledFlag, aggregation: number | null, evaluation: Evaluation): string | null {
   const { context, values } = evaluation;
@@ -56,14 +56,14 @@ export function computeRolloutHash(flag: CompiledFlag, id: string): number {
   return id === '' ? 0 : computeBucketHash(`${flag.key}.`, id);
 }
 
-/** The double closest to the largest number with 15 hexadecimal digits. */
+/** Divides 15 hexadecimal digits. It is the double closest to the largest number with 15 such digits. */
 const scale = 2 ** 60;
 
 /**
- * Maps an ID to a position between 0 and 1, computed from the first 15 hexadecimal digits of a SHA-1. Every SDK
+ * Maps an ID to a position between 0 and 1, computed from the first 15 hexadecimal digits of a SHA-1 hash. Every SDK
  * computes the same position.
  * @param prefix the flag's key and a dot, or `holdout-` for holdouts, which are the same for all flags
- * @param salt empty for rollouts and `variant` for variants, so that rollouts and variants are independent
+ * @param salt an empty string for rollouts and `variant` for variants, so that rollouts and variants are independent
  */
 export function computeBucketHash(prefix: string, id: string, salt = ''): number {
   return Number.parseInt(hash('sha1', `${prefix}${id}${salt}`, 'hex').slice(0, 15), 16) / scale;

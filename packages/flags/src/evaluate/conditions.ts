@@ -30,8 +30,8 @@ export type ConditionsOutcome =
   | { kind: 'failed'; failure: FlagFailure };
 
 /**
- * If no condition matches, the reported reason comes from the condition that came closest to a match, or from the last
- * one of several equally close ones.
+ * If no condition matches, the reported reason comes from the condition that came closest to a match. If several
+ * conditions are equally close, it comes from the last one of them.
  */
 const nearness = { no_group_type: 1, no_condition_match: 2, out_of_rollout_bound: 3 };
 
@@ -69,8 +69,8 @@ export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): 
 export type ConditionOutcome =
   | { kind: 'match'; variant: string | null }
   /**
-   * `isRolloutMiss` is true if the filters match but the rollout excludes the ID, and false if the request has no
-   * device ID to hash.
+   * `isRolloutMiss` is true if the filters match but the rollout excludes the ID, and false if there is no device ID to
+   * hash.
    */
   | { kind: 'out_of_rollout_bound'; isRolloutMiss: boolean }
   | { kind: 'no_condition_match' }
@@ -104,7 +104,7 @@ export function evaluateCondition(
   return { kind: 'match', variant: variantOf(flag, condition, id) };
 }
 
-/** Tests filters until one does not match or cannot be determined. */
+/** Tests the filters one after the other, until one does not match or cannot be determined. */
 function testFilters({ filters, cohortFilters }: CompiledCondition, evaluation: Evaluation): Outcome {
   for (const filter of filters) {
     const outcome = testFilter(filter, evaluation);
@@ -152,7 +152,7 @@ function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Out
   return typeof expected === 'boolean' ? (value !== false) === expected : value === expected;
 }
 
-/** Number of steps for finding and testing a value, in addition to the value's length. */
+/** Number of steps that count for finding and testing a value, in addition to the value's length. */
 const stepsOfTest = 8;
 
 function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: Evaluation): Outcome {
@@ -161,7 +161,7 @@ function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: 
   const value = groupType === null ? values.person(key) : values.group(groupType, key);
   if (value === unavailable) return 'database_error';
   if (value === missing) return spendSteps(evaluation, stepsOfTest) ? whenMissing : 'timeout';
-  // A value's conversions (such as lower case) are computed only once. One step per character covers all of them.
+  // A value's conversions (such as to lower case) are computed only once. One step per character covers all of them.
   const steps = stepsOfTest + (value.isCounted ? 0 : value.length) + test.stepsFor(value.length);
   if (!spendSteps(evaluation, steps)) return 'timeout';
   value.isCounted = true;
@@ -223,7 +223,7 @@ function testNode(node: CohortNode, evaluation: Evaluation): Outcome {
   }
 }
 
-/** Tests nodes until one decides the outcome: a failing node for `every`, or a matching node for `some`. */
+/** Tests nodes until the outcome is decided: `every` ends at a node that fails, and `some` at one that matches. */
 function testNodes({ kind, nodes }: Extract<CohortNode, { nodes: unknown }>, evaluation: Evaluation): Outcome {
   const deciding = kind === 'some';
   let unknown: Outcome = !deciding;

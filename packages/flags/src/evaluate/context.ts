@@ -1,4 +1,4 @@
-/** An evaluation's complete input: the request, and the stored data that was loaded for it. */
+/** The complete input of an evaluation: the request, and the stored data that was loaded for it. */
 export interface EvaluationContext {
   distinctId: string;
   /** The person's ID before login, which the client sends in `$anon_distinct_id`. */
@@ -25,7 +25,7 @@ export interface StoredData {
   /** Stored group properties by group type index. */
   groupProperties: ReadonlyMap<number, Record<string, unknown>> | 'unavailable';
   staticCohorts: ReadonlySet<number> | 'unavailable';
-  /** IDs to hash instead of the person's own ID, by flag key. */
+  /** The stored hash keys, by flag key: IDs that are hashed instead of the person's own ID. */
   hashKeyOverrides: ReadonlyMap<string, string> | 'unavailable';
 }
 
