@@ -55,7 +55,7 @@ export function offsetPageSchema<S extends TSchema>(item: S) {
 }
 
 /**
- * Returns the title of a page schema, which generated clients use as the type name. It includes the title of the items.
+ * Returns the title of a page schema, including the title of its items. Generated clients use it as the type name.
  */
 function pageTitle(item: TSchema): { title?: string } {
   const { title } = shapeOf(item);

@@ -52,8 +52,8 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
 
   override state = nothingThrown;
 
-  // The boundary uses this method instead of `getDerivedStateFromError` for two reasons: capturing is a side effect,
-  // which must not happen during rendering, and the fallback needs the captured event in its first render.
+  // The boundary uses this method instead of `getDerivedStateFromError` for two reasons: React does not allow side
+  // effects such as capturing during rendering, and the fallback needs the captured event in its first render.
   override componentDidCatch(error: unknown, errorInfo: ErrorInfo): void {
     const { additionalProperties } = this.props;
     const properties = isFunction(additionalProperties) ? additionalProperties(error, errorInfo) : additionalProperties;

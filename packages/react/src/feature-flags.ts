@@ -130,7 +130,7 @@ function bootstrappedResult({ featureFlags, featureFlagPayloads }: Bootstrap, ke
 
 interface FlagSource<Value> {
   client: PostHog | undefined;
-  /** The bootstrap value, which is used until the client has loaded flags. Null or undefined without a bootstrap. */
+  /** The value from the bootstrap, used until flags are loaded. Null or undefined if there is no bootstrap. */
   bootstrapped: { value: Value | undefined } | null | undefined;
   /** Reads the value without capturing an event, because React may discard the rendered output. */
   read(client: PostHog): Value | undefined;

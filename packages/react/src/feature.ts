@@ -9,10 +9,7 @@ import { VisibilityAndClickTrackers } from './viewed.ts';
 
 export type PostHogFeatureProps = Omit<HTMLProps<HTMLDivElement>, 'children'> & {
   flag: FlagKey;
-  /**
-   * The flag value for which the children are shown. If undefined, the children are shown for any value of a known
-   * flag.
-   */
+  /** The children are shown if the flag has this value. If undefined, they are shown for any value of a known flag. */
   match?: FlagValue;
   /** The content, or a function that receives the flag's payload and returns the content. */
   // biome-ignore lint/suspicious/noExplicitAny: the application declares the type of its payloads here
@@ -50,8 +47,8 @@ export function PostHogFeature({
   return createElement(
     VisibilityAndClickTrackers,
     {
-      // As in PostHog's component, every wrapper has the attribute `flag`, which applications use in style sheets and
-      // snapshots.
+      // As in PostHog's component, every wrapper has the attribute `flag`, because applications use it in style sheets
+      // and snapshots.
       wrapperProps: { flag, ...props },
       observerOptions: visibilityObserverOptions,
       onFirstClick: trackInteraction ? () => captureFeatureInteraction(feature) : undefined,

@@ -35,8 +35,8 @@ export function PostHogProvider({ children, client: ownClient, apiKey, options }
 }
 
 /**
- * A layout effect runs before the effects of the children, which may capture events. On a server, use a normal effect,
- * because React warns about layout effects there.
+ * A layout effect runs before the effects of the children, so the client starts before a child can capture an event. On
+ * a server, use a normal effect, because React warns about layout effects there.
  */
 const useEarlyEffect = typeof window !== 'undefined' ? useLayoutEffect : useEffect;
 

@@ -20,7 +20,7 @@ export interface UseThumbSurveyResult {
   /** Records the first response. Further calls have no effect. */
   respond: (value: ThumbResponse) => void;
   response: ThumbResponse | null;
-  /** The ref for the element next to which follow-up questions appear. */
+  /** The ref for the element that follow-up questions appear next to. */
   triggerRef: RefCallback<HTMLElement>;
   trackShown?: () => void;
 }

@@ -93,7 +93,7 @@ export async function recordKeyUse(sql: Sql, keyId: string): Promise<void> {
   );
 }
 
-/** The organizations and environments to which a key is limited. An empty list means no limit. */
+/** The organizations and environments that a key is limited to. An empty list means no limit. */
 interface KeyReach {
   scopedTeams: readonly number[];
   scopedOrganizations: readonly string[];

@@ -1,4 +1,4 @@
-// SQL that adds entries to the activity log, which shows who changed what.
+// SQL that adds entries to the activity log. The log shows who changed what.
 
 import type { Columns, Sql } from '@millrace/db';
 import type { FieldChange } from './changed-fields.ts';

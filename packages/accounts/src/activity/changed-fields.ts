@@ -50,9 +50,7 @@ function jsonValue(value: unknown): unknown {
   return value === undefined ? null : value;
 }
 
-/**
- * Returns whether two JSON values are equal. Ignores the order of object keys, which the database does not preserve.
- */
+/** Returns whether two JSON values are equal. Ignores key order, because the database does not preserve it. */
 function isSame(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other);
 }

@@ -116,7 +116,7 @@ interface SignUp {
   requireInvited?: (invite: Invite) => void;
   /** The user who made the change. Defaults to the new user. */
   actor?: Actor;
-  /** Whether to create a personal API key. Not needed for users with a password, who can create keys themselves. */
+  /** Whether to create a personal API key. Users with a password do not need this, because they can create keys. */
   withKey?: boolean;
 }
 

@@ -70,7 +70,7 @@ export interface NewInvite {
   /** The membership level that the invite grants. The default is 1. */
   level?: number | undefined;
   message?: string | null | undefined;
-  /** Access to private projects, which `parseProjectGrants` has already validated. */
+  /** Access to private projects. `parseProjectGrants` has already validated this value. */
   privateProjectAccess?: unknown;
   /** Whether to send the invite by email. The default is true. */
   sendEmail?: boolean | undefined;
@@ -172,7 +172,7 @@ function withLowerCaseDomain(address: string): string {
   return address.slice(0, at) + address.slice(at).toLowerCase();
 }
 
-/** The restrictions of the key that creates an invite, which the invited user's first key inherits. */
+/** The restrictions of the key that creates an invite. The invited user's first key gets the same restrictions. */
 interface InvitingKey {
   scopes: readonly string[];
   /** Whether the key is limited to some organizations. Keys that are limited to environments cannot create invites. */

@@ -85,7 +85,7 @@ export interface NewInviteRow {
   sendEmail: boolean;
   combinePendingInvites: boolean;
   tokenHash: string;
-  /** Restrictions of the key that creates the invite, which the invited user's first key inherits. */
+  /** Restrictions of the key that creates the invite. The invited user's first key gets the same restrictions. */
   key: { scopes: readonly string[]; isLimited: boolean; expiresAt: Date | null };
 }
 
@@ -117,7 +117,7 @@ export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<
 
 /**
  * Records an attempt to send the email.
- * @param error the reason for a rejection, which the API returns as `mail_error`, or null on success
+ * @param error the reason for a rejection, or null on success. The API returns it as `mail_error`.
  */
 export async function recordEmailingAttempt(sql: Sql, id: string, error: string | null): Promise<void> {
   await sql.query('UPDATE organization_invite SET emailing_attempt_made = true, mail_error = $2 WHERE id = $1', [

@@ -9,7 +9,7 @@ export function newProjectToken(): string {
   return `phc_${randomBase62(32)}`;
 }
 
-/** Creates a personal API key, which is secret: `phx_` and 48 random characters (docs/api/personal-api-keys.md). */
+/** Creates a personal API key: `phx_` and 48 random characters (docs/api/personal-api-keys.md). The key is secret. */
 export function newPersonalApiKeyValue(): string {
   return `phx_${randomBase62(35)}`;
 }

@@ -29,11 +29,11 @@ export interface NewPersonalApiKey {
   label: string;
   /** The key's scopes, at least one. `*` grants all scopes. */
   scopes: readonly string[];
-  /** The IDs of the environments to which the key is limited, or an empty list for no limit. */
+  /** The IDs of the environments that the key is limited to, or an empty list for no limit. */
   scopedTeams?: readonly number[];
-  /** The IDs of the organizations to which the key is limited, or an empty list for no limit. */
+  /** The IDs of the organizations that the key is limited to, or an empty list for no limit. */
   scopedOrganizations?: readonly string[];
-  /** The expiry time, which must be after `now`. By default, the key does not expire. */
+  /** The expiry time. It must be after `now`. By default, the key does not expire. */
   expiresAt?: Date | null;
   /** The current time. Defaults to the system time. */
   now?: Date;
@@ -133,7 +133,7 @@ export async function updatePersonalApiKey(
   return after;
 }
 
-/** Deletes a key, which becomes invalid immediately. @throws AppError `not_found` */
+/** Deletes a key. It becomes invalid immediately. @throws AppError `not_found` */
 export async function revokePersonalApiKey(sql: Sql, { actor, ...choice }: KeyChange): Promise<PersonalApiKey> {
   const revoked = present(await deleteKey(sql, choice));
   await recordKeyActivity(sql, actor, { activity: 'deleted', before: revoked });
@@ -165,8 +165,8 @@ function checkExpiry(expiresAt: Date | null, now: Date): void {
 }
 
 /**
- * Returns the scopes without duplicates. Rejects an empty list, because PostHog treats it as all scopes, which would be
- * dangerous (docs/api/personal-api-keys.md).
+ * Returns the scopes without duplicates. Rejects an empty list, because it would be dangerous: PostHog treats it as all
+ * scopes (docs/api/personal-api-keys.md).
  * @throws AppError `invalid` naming `scopes`
  */
 function checkScopes(scopes: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-/** Stores the email addresses of removed members, who must not rejoin an organization automatically. */
+/** Stores the email addresses of removed members, so that they do not rejoin an organization automatically. */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';

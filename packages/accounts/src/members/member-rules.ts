@@ -1,4 +1,4 @@
-// Rules about which members of an organization a member can change, promote or remove.
+// Rules that determine which other members a member of an organization can change, promote or remove.
 
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';

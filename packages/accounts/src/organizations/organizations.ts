@@ -203,8 +203,8 @@ function* slugCandidates(name: string): Generator<string> {
 }
 
 /**
- * Converts a name to lower-case letters, digits and hyphens. Removes accents. Omits characters of other scripts, which
- * would not be readable in URLs.
+ * Converts a name to lower-case letters, digits and hyphens. Removes accents. Omits characters of other scripts,
+ * because they would not be readable in URLs.
  */
 function slugify(name: string): string {
   return name

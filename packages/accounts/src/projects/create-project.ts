@@ -119,7 +119,7 @@ async function createWithDefaults(
   return environment;
 }
 
-/** Public email domains, which do not identify an organization. */
+/** Public email domains. An address in one of these domains does not show which organization a user belongs to. */
 const genericDomains = new Set([
   'aol.com',
   'fastmail.com',

@@ -1,4 +1,4 @@
-// Creates, replaces and revokes the secret keys with which servers evaluate an environment's feature flags.
+// Creates, replaces and revokes the secret keys that servers use to evaluate an environment's feature flags.
 
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -29,7 +29,7 @@ export interface RolledSecretKey {
   value: string;
 }
 
-/** Field names in the activity log, which match the API's field names. */
+/** Field names in the activity log. They match the API's field names. */
 const fieldOfSlot = { primary: 'secret_api_token', backup: 'secret_api_token_backup' } as const;
 
 /**
@@ -43,7 +43,7 @@ export async function listProjectSecretKeys(sql: Sql, environmentId: number): Pr
 
 /**
  * Creates the first secret key of an environment. Stores only its hash and mask.
- * @throws AppError `not_found`, or `conflict` if the environment already has a key, which must be replaced explicitly
+ * @throws AppError `not_found`, or `conflict` if there is already a key, because replacing it must be explicit
  */
 export async function createProjectSecretKey(tx: Transaction, change: SecretKeyChange): Promise<RolledSecretKey> {
   const environment = await lock(tx, change.environmentId);
@@ -71,7 +71,7 @@ export async function rollProjectSecretKey(tx: Transaction, change: SecretKeyCha
 }
 
 /**
- * Deletes the secret keys in the given slots, which become invalid immediately.
+ * Deletes the secret keys in the given slots. They become invalid immediately.
  * @returns the slots that had a key.
  * @throws AppError `not_found`.
  */

@@ -6,7 +6,7 @@ export interface Restriction extends Record<string, unknown> {
   id: string;
   kind: string;
   token: string;
-  /** The distinct ID to which the restriction applies, or an empty string for all events with the key. */
+  /** The distinct ID that the restriction applies to, or an empty string for all events with the key. */
   distinct_id: string;
   note: string;
   created_at: Date;

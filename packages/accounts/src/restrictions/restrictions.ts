@@ -1,4 +1,4 @@
-// Ingestion restrictions, with which operators change how Millrace handles events with a given project API key or
+// Ingestion restrictions. Operators use them to change how Millrace handles events with a given project API key or
 // distinct ID.
 
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
@@ -11,7 +11,7 @@ export interface NewRestriction {
   kind: RestrictionKind;
   /** The project API key. It does not have to exist. */
   token: string;
-  /** The distinct ID to which the restriction applies, or null for all events with the key. */
+  /** The distinct ID that the restriction applies to, or null for all events with the key. */
   distinctId: string | null;
   /** The reason for the restriction, as a note for other operators. At most 400 characters. */
   note?: string;

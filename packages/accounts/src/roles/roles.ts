@@ -1,4 +1,4 @@
-/** Manages roles: groups of organization members to which access rules can apply (docs/api/access.md#roles). */
+// Manages roles: groups of members that access rules can apply to (docs/api/access.md#roles).
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';

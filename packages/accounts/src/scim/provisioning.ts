@@ -36,7 +36,7 @@ export interface ScimDomain {
 }
 
 export interface ScimUserFields {
-  /** The user's email address, which SCIM calls the user name. */
+  /** The user's email address. SCIM calls it the user name. */
   userName: string;
   firstName: string;
   lastName: string;

@@ -1,11 +1,11 @@
-/** Recognizes browsers in which a user has signed in before (docs/api/README.md#rate-limits). */
+/** Recognizes browsers that a user has signed in with before (docs/api/README.md#rate-limits). */
 
 import type { Sql, Transaction } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
 import { deleteDevices, extendDevice, hasDevice, insertDevice } from './sign-in-store.ts';
 
 /**
- * Number of days for which a browser is recognized after its last sign-in. After a password change, none of the user's
+ * Number of days that a browser is recognized after its last sign-in. After a password change, none of the user's
  * browsers is recognized.
  */
 export const deviceDays = 30;

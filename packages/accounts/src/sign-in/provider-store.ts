@@ -21,7 +21,7 @@ export interface AddressDomain
   has_oidc: boolean;
 }
 
-/** The number of days for which a domain remains verified after its TXT record was last found. */
+/** The number of days that a domain remains verified after its TXT record was last found. */
 const proofGraceDays = 7;
 
 /**
@@ -74,7 +74,7 @@ export async function recordProviderProof(tx: Transaction, domainId: string, kin
 
 export type ProviderIdentity = Columns<'provider_identity', 'provider' | 'issuer' | 'subject'>;
 
-/** Finds the user who is linked to an identity at a provider. Updates the time at which the identity was last used. */
+/** Finds the user who is linked to an identity at a provider. Also updates the time of the identity's last use. */
 export async function findUserByIdentity(
   sql: Sql,
   { provider, issuer, subject }: ProviderIdentity,

@@ -35,8 +35,8 @@ export async function findSecondFactors(sql: Sql, userId: number): Promise<Secon
 }
 
 /**
- * Encryption context of an authenticator secret, which is stored as `{text: <secret>}`. A secret that was copied to
- * another user cannot be decrypted.
+ * Encryption context of an authenticator secret. The secret is stored as `{text: <secret>}`. It cannot be decrypted if
+ * it was copied to another user.
  */
 export const totpEncryptionContext = (userId: number) => `totp:${userId}`;
 

@@ -3,7 +3,7 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { sessionIsLive } from '../access/live-session-store.ts';
 
-/** A user with their password hash, which is null if the user has no password. */
+/** A user with their password hash. The hash is null if the user has no password. */
 export interface SignInUser
   extends Columns<'user', 'id' | 'uuid' | 'email' | 'first_name' | 'last_name' | 'is_active'> {
   password_hash: string | null;

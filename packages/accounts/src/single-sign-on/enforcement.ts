@@ -13,9 +13,9 @@ export function parseEmailDomain(email: string): string {
 }
 
 /**
- * Returns the provider through which users of the domain must sign in, or null if they can use any provider.
- * Enforcement takes effect only after an administrator has signed in through the provider, so that a mistake does not
- * lock everyone out.
+ * Returns the provider that users of the domain must sign in through, or null if they can use any provider. Enforcement
+ * takes effect only after an administrator has signed in through the provider, so that a mistake does not lock everyone
+ * out.
  * @param installed the providers of the installation
  */
 export function getEnforcedProvider(domain: EnforcingDomain, installed: Installed): ProviderKind | null {
@@ -27,7 +27,7 @@ export type EnforcingDomain = Pick<
   AddressDomain,
   'sso_enforcement' | 'sso_proved' | 'features' | 'has_saml' | 'has_oidc'
 >;
-/** The installation's identity providers, which every domain can use. */
+/** The installation's identity providers. Every domain can use them. */
 export type Installed = Pick<ReadonlySet<ProviderKind>, 'has'>;
 
 /** Whether a domain's `sso_enforcement` takes effect, and the reason if it does not. */

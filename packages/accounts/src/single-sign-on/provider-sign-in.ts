@@ -79,13 +79,13 @@ export type ProviderSignIn =
       user: User;
       /** The verified domain of the account's email address, if that address is verified. */
       domain: AddressDomain | undefined;
-      /** Changes about which the user is notified by email. */
+      /** Changes that the user is notified about by email. */
       changed: ('linked' | 'claimed')[];
       /** The account's previous address, if the provider changed it. */
       emailBefore: string | null;
       /**
-       * Whether this sign-in activated the domain's SSO enforcement, which takes effect with an administrator's first
-       * sign-in.
+       * Whether this sign-in activated the domain's SSO enforcement. An administrator's first sign-in through the
+       * provider does.
        */
       isEnforcedNow: boolean;
     };

@@ -10,7 +10,7 @@ export interface ErrorBody {
   detail: string;
   /** The keys that lead to the invalid field, joined by two underscores. Null if the error is not about a field. */
   attr: string | null;
-  /** The request ID, which the log entry about the cause also contains. Only in 5xx responses. */
+  /** The request ID, for finding the cause in the log. Only in 5xx responses. */
   error_event_id?: string;
 }
 
@@ -55,7 +55,7 @@ export function toAppError(error: unknown): AppError {
 
 /**
  * Converts an error to the response body (docs/api/README.md#errors). The body for an unknown or internal error does
- * not mention the cause, which could contain confidential data.
+ * not mention the cause, because it could contain confidential data.
  */
 export function toErrorBody(error: unknown): ErrorBody {
   const known = toAppError(error);

@@ -32,7 +32,7 @@ export interface MountDeps<Caller> {
   metrics: Metrics;
   /** Base URL for absolute links. Defaults to the host of the request. */
   publicUrl?: string | undefined;
-  /** The number of the operator's own proxies, whose `X-Forwarded-…` headers are trusted. The default is 0. */
+  /** The number of proxies that the operator runs. Their `X-Forwarded-…` headers are trusted. The default is 0. */
   trustedProxies?: number | undefined;
   /** Routes that are not in the API documentation. */
   pages?: readonly PageRoute[];
@@ -102,8 +102,7 @@ export function createRequestListener<Caller>(
   }
 
   /**
-   * Serves a page, which writes its own response. If the page throws an error, the client gets the API's error
-   * response.
+   * Serves a page. The page writes its own response. If it throws an error, the client gets the API's error response.
    */
   async function servePage(
     { page, bodies, bodyLimitBytes }: MountedPage,

@@ -87,7 +87,7 @@ function refuseAmbiguous(paths: readonly string[]): void {
 
 /**
  * Returns the path of a request's URL without decoding it, or an empty string if the URL has no path. Accepts absolute
- * URLs, which some proxies send.
+ * URLs, because some proxies send them.
  */
 export function readRequestPath(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);

@@ -1,4 +1,4 @@
-/** Sends a page of results in several chunks, which are read one by one. */
+/** Sends a page of results in several chunks, and reads each chunk only when the previous one was sent. */
 
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';

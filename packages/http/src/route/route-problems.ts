@@ -4,8 +4,8 @@ import { shapeOf } from '../schema/schema-shape.ts';
 import type { Route } from './route.ts';
 
 /**
- * Returns one sentence for each missing or contradictory declaration in a service's routes. @internal Only for tests,
- * which expect an empty list.
+ * Returns one sentence for each missing or contradictory declaration in a service's routes. @internal Only for tests.
+ * They expect an empty list.
  */
 export function findRouteProblems<Caller>(routes: readonly Route<Caller>[]): string[] {
   return [

@@ -33,7 +33,7 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
 
 /**
  * Responses by status. Exactly one of them is the success response. In addition to 200, a route can declare 202 and
- * 400, which a handler returns with `WithStatus`. Responses that every route can have (401, 404, …) are not listed.
+ * 400. A handler returns these with `WithStatus`. Responses that every route can have (401, 404, …) are not listed.
  */
 type ResponseDeclarations = Partial<Record<SuccessStatus | 401 | 402 | 403 | 404 | 409, ResponseDeclaration>>;
 
@@ -76,7 +76,7 @@ export interface HandlerContext<Caller, Target, P, Q, B, File = undefined> exten
   file: File | undefined;
 }
 
-/** The declaration of a route, from which validation, the handler's types and the OpenAPI operation are derived. */
+/** The declaration of a route. Validation, the handler's types and the OpenAPI operation are derived from it. */
 interface RouteDeclaration<
   Caller,
   S extends RouteScope,
@@ -96,7 +96,7 @@ interface RouteDeclaration<
   alias?: string;
   /** Origins whose pages can read the response (CORS). If absent, only pages on the service's own host can. */
   origins?: readonly string[];
-  /** The operation's unique name, which is also a metric label. */
+  /** The operation's unique name. It is also used as a metric label. */
   operationId: string;
   summary: string;
   description: string;
@@ -226,7 +226,7 @@ export interface Form<File> {
 type StreamOf<Value> = Value extends { results: unknown[] } ? PageStream<Value> : never;
 
 /**
- * One of several paths under which the same routes are served, and the record to which the path refers. For example,
+ * One of several paths that serve the same routes, and the record that the path refers to. For example,
  * `/api/projects/:project_id` and `/api/environments/:project_id`.
  */
 export interface BasePath<Caller, Found> {
@@ -263,7 +263,7 @@ interface SharedRouteDeclaration<
 
 const noFields = Type.Object({});
 
-/** Creates the functions with which a service declares routes for its type of caller. */
+/** Creates the functions that a service uses to declare routes for its type of caller. */
 export function createRouteDefiner<Caller>() {
   /**
    * Declares a route.

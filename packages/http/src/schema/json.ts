@@ -118,7 +118,7 @@ export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    // The parser's message quotes the body, which must not be logged. Do not pass this error on as the cause.
+    // Do not pass this error on as the cause. Its message quotes the body, and the body must not be logged.
     const reason = cause instanceof SyntaxError ? cause.message.slice(0, 200) : 'the body is not valid UTF-8';
     throw new AppError('invalid', `JSON parse error - ${reason}`, { code: 'parse_error' });
   }

@@ -26,7 +26,7 @@ const trueWords = new Set(['t', 'y', 'yes', 'true', 'on', '1']);
 const falseWords = new Set(['f', 'n', 'no', 'false', 'off', '0']);
 
 interface CoerceOptions {
-  /** Whether to trim strings: true for bodies, and false for filters, which must match exactly. */
+  /** Whether to trim strings: true for bodies, and false for filters, because filters must match exactly. */
   trimStrings: boolean;
 }
 

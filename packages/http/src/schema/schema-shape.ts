@@ -2,7 +2,7 @@
 
 import { type TSchema, Type } from 'typebox';
 
-/** The JSON Schema keywords that this package uses, which are the properties of a TypeBox schema. */
+/** The JSON Schema keywords that this package uses. They are the properties of a TypeBox schema. */
 export interface SchemaShape {
   type?: string | string[];
   properties?: Record<string, TSchema>;

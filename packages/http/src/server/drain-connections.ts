@@ -18,8 +18,8 @@ export interface ConnectionDrain {
 
 export interface DrainOptions {
   /**
-   * Time in milliseconds for which new connections are still accepted after the shutdown begins. Load balancers need
-   * this time to notice the shutdown.
+   * Time in milliseconds that new connections are still accepted after the shutdown begins. Load balancers need this
+   * time to notice the shutdown.
    */
   graceMs: number;
   /** Time in milliseconds after `graceMs` at which remaining connections are closed. */
@@ -122,7 +122,7 @@ function announceEnd(response: ServerResponse): void {
 }
 
 interface SlotMap<T> {
-  /** @returns the slot, which the item occupies until `release` */
+  /** @returns the slot. The item occupies it until `release` is called. */
   take(thing: T): number;
   release(slot: number): void;
   all(): T[];

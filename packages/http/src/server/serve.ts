@@ -9,7 +9,7 @@ import { createConnectionDrain } from './drain-connections.ts';
 export interface ServeOptions extends ListenOptions {
   drainTimeoutMs: number;
   /**
-   * Milliseconds for which new connections are accepted after the shutdown begins. Each of these connections serves one
+   * Milliseconds that new connections are accepted after the shutdown begins. Each of these connections serves one
    * request. The default is 0.
    */
   stopGraceMs?: number;

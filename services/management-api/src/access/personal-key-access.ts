@@ -96,8 +96,7 @@ async function keyInBody(request: ApiRequest): Promise<string | null> {
 }
 
 /**
- * Milliseconds after which new calls stop waiting for the running lookup, because its database connection may be
- * hanging.
+ * Milliseconds after which new calls no longer wait for the running lookup, because its database connection may hang.
  */
 const patienceMs = 250;
 
@@ -109,8 +108,8 @@ interface Query<Result> {
 
 /**
  * Coalesces concurrent lookups of the same subject. Calls during a lookup share the next lookup, which begins when the
- * current one ends. A result is therefore never older than the request that uses it, which a cache could not guarantee.
- * A client with many connections causes hardly more lookups than a client with one.
+ * current one ends. Unlike a cached result, the result is therefore never older than the request that uses it. A client
+ * with many connections causes hardly more lookups than a client with one.
  */
 export function coalesceLookups<Result>(
   ask: (subject: string) => Promise<Result>,

@@ -4,7 +4,7 @@ import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
 /**
- * Returns the URL with which identity providers and passkeys are registered. It comes only from the configuration
+ * Returns the URL that is registered with identity providers and in passkeys. It comes only from the configuration
  * (`PUBLIC_API_URL`), because clients choose the `Host` header.
  * @throws AppError `invalid` with code `public_url_required` if the operator has not set the URL
  */

@@ -197,7 +197,7 @@ export interface GuessLimit {
 const goodKeyMs = 10 * 60_000;
 
 /**
- * Creates a limit for requests with which a client could guess a secret.
+ * Creates a limit for requests that a client could use to guess a secret.
  * @param what a description of the counted requests, for the error message
  */
 export function createGuessLimit(
@@ -223,8 +223,8 @@ export function createGuessLimit(
 }
 
 /**
- * Returns the network to which an IP address belongs. A client with IPv6 usually has an entire /64 network, so its IP
- * addresses are counted together. An IPv4 address is counted separately, in any notation.
+ * Returns the network of an IP address. A client with IPv6 usually has an entire /64 network, so its IP addresses are
+ * counted together. An IPv4 address is counted separately, in any notation.
  */
 export function toNetwork(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

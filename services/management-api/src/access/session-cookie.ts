@@ -109,8 +109,8 @@ function setCookie(baseUrl: string, kind: CookieKind, { value, maxAge }: { value
 /**
  * Checks that a page of this installation sent the request, because browsers also send the cookie with requests from
  * other sites. According to the browser's headers, a request that changes something must come from a page of this
- * installation. It must contain JSON, which HTML forms on other sites cannot send. A GET request that changes something
- * must not come from a link on another site.
+ * installation. It must contain JSON, because HTML forms on other sites cannot send JSON. A GET request that changes
+ * something must not come from a link on another site.
  * @throws AppError `forbidden` or `unsupported_media_type`
  */
 export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
@@ -136,7 +136,7 @@ export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
 }
 
 /**
- * Rejects public requests from pages of other sites, which could otherwise sign the user in to another account.
+ * Rejects public requests from pages of other sites, because they could sign the user in to another account.
  * @throws AppError `forbidden`
  */
 export function rejectForeignPage(request: ApiRequest): void {

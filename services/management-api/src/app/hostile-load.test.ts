@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const withKey = () => ({ authorization: `Bearer ${tenant.personalApiKey}` });
 const withoutKey = () => ({});
-/** Add smaller bodies, which stay within all limits on the number and depth of JSON values. */
+/** Add smaller bodies that stay within all limits on the number and depth of JSON values. */
 const anywhere = [...hostileBodies(1024 * 1024 - 200), ...hostileBodies(128 * 1024)];
 const inField = (name: string) =>
   [1024 * 1024 - 200, 128 * 1024].flatMap((bytes) => hostileBodies(bytes, (text) => `{"${name}":${text}}`));
@@ -112,7 +112,7 @@ function send(method: string, path: string, { body, headers }: HostileBody): Pro
   });
 }
 
-/** Returns the longest time for which the event loop was blocked since the last call, and the current memory usage. */
+/** Returns the longest time that the event loop was blocked since the last call, and the current memory usage. */
 async function figures(): Promise<{ blockedSeconds: number; memory: number }> {
   const text = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
   const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);

@@ -99,7 +99,7 @@ export interface RouteDeps
   addresses: PublicUrls;
   /** Null if `EVENT_LOG` is not set. */
   deadLetterLog: DeadLetterLog | null;
-  /** URL of a gateway, to which Millrace sends test events. */
+  /** URL of the gateway that Millrace sends test events to. */
   ingestUrl?: string | undefined;
   /** Maximum number of subscriptions per organization. 0 means no limit. */
   maxSubscriptions: number;

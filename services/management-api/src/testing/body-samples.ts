@@ -4,8 +4,8 @@ import { type SampleRecords, sampleExport, sampleQuery, sampleSubscription } fro
 /** Sample requests that show whether PostHog's documented body fields have an effect. */
 export interface BodySample {
   /**
-   * Path of a collection in which each request creates a new record. By default, requests change an existing sample
-   * record.
+   * Path of a collection. If set, each request creates a new record there. By default, requests change an existing
+   * sample record.
    */
   creates?: string;
   /** Fields that a new record requires. A function returns different values for each record. */

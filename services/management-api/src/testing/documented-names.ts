@@ -11,7 +11,7 @@ import { declaredRoutes } from './declared-routes.ts';
 export interface DocumentedNames {
   key: string;
   route: Route<Caller>;
-  /** Names with an effect, which a test must observe. */
+  /** Names of parameters or fields that have an effect. A test must observe this effect. */
   working: string[];
   refused: string[];
   /** Names in the table of parameters and fields without effect. */

@@ -1,4 +1,4 @@
-// The query engines on which API tests can run: PostgreSQL, and ClickHouse with the same data.
+// The query engines for API tests: PostgreSQL, and ClickHouse with the same data.
 
 import {
   connectClickHouse,

@@ -227,7 +227,7 @@ const rows: Row[] = [
   ['filter-141', 'semver_tilde', '1.2.0', 'version'],
   ['filter-142', 'semver_caret', '1.2.0', 'version later_version'],
   ['filter-143', 'semver_wildcard', '1.2.*', 'version'],
-  // Invalid filters, which are rejected with an error that names the field.
+  // Invalid filters. The API rejects them with an error that names the field.
   ['filter-144', 'exact', null, 'refused'],
   ['filter-145', 'exact', [null], 'refused'],
   ['filter-146', 'exact', undefined, 'refused'],

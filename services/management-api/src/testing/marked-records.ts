@@ -13,7 +13,7 @@ import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from 
 export interface MarkedRecords {
   /** Strings that a response to a caller without access must not contain. */
   marks: string[];
-  /** Record IDs by collection, which is the path segment before the ID, such as `subscriptions`. */
+  /** Record IDs by collection. The collection is the path segment before the ID, such as `subscriptions`. */
   records: Record<string, string>;
 }
 

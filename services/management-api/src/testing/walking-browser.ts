@@ -2,7 +2,7 @@
 export interface WalkingBrowser {
   /**
    * Follows redirects, beginning at a URL.
-   * @returns the last URL, which does not redirect or is one of the URLs at which the browser stops
+   * @returns the last URL: one that does not redirect, or one that the browser stops at
    */
   walk(address: string, request?: { form?: Record<string, string>; headers?: Record<string, string> }): Promise<URL>;
   /** Sends one request, and stores the cookies that the response sets. */
@@ -17,7 +17,7 @@ export interface WalkingBrowser {
 
 /**
  * Creates a browser without cookies.
- * @param ends the paths at which the browser stops, even if the response redirects
+ * @param ends the paths that the browser stops at, even if the response redirects
  */
 export function createWalkingBrowser(ends: RegExp): WalkingBrowser {
   const jars = new Map<string, Map<string, string>>();

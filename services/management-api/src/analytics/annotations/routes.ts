@@ -26,7 +26,7 @@ const seenBy = ({ scopes }: Caller) => ({
 });
 
 /**
- * Declares the routes of annotations, which are notes about a point in time, such as a release
+ * Declares the routes of annotations. An annotation is a note about a point in time, such as a release
  * (docs/api/annotations.md).
  */
 export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {

@@ -1,4 +1,4 @@
-// Request and response schemas for annotations, which are notes about a point in time that charts show.
+// Request and response schemas for annotations. An annotation is a note about a point in time, and is shown in charts.
 
 import { formatDateTime, offsetQuery, orNull } from '@millrace/http';
 import { Type } from 'typebox';

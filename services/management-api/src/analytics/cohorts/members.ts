@@ -1,4 +1,4 @@
-// Adds persons to static cohorts, which are fixed lists of persons, and removes persons from them.
+// Adds persons to static cohorts and removes persons from them. A static cohort is a fixed list of persons.
 
 import type { Database } from '@millrace/db';
 import { addPersonsToCohort, countStaticCohortMembers, type MembersToAdd } from '@millrace/flags/cohorts';

@@ -44,7 +44,7 @@ const listQuery = Type.Object({
  * (static).
  */
 export function cohortRoutes(database: Pick<Database, 'sql' | 'transaction'> & { searches: Searches }) {
-  // Paths such as `cohorts/activity` must come before `cohorts/:id`, which would match them too.
+  // Paths such as `cohorts/activity` must come before `cohorts/:id`, because `cohorts/:id` would match them too.
   return [
     ...cohortHistoryRoutes(database),
     ...readRoutes(database),

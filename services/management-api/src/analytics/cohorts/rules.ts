@@ -59,7 +59,7 @@ const maxNamed = 20;
 
 /**
  * Checks that the cohorts in the filters exist and do not reference this cohort, directly or indirectly.
- * @param id null for a new cohort, which cannot be referenced yet
+ * @param id the ID of this cohort, or null for a new one, because nothing can reference it yet
  * @throws AppError `invalid`
  */
 export async function checkReferences(
@@ -71,8 +71,8 @@ export async function checkReferences(
   const named = findNamedCohorts(filters.properties);
   const within = await findReferencedCohorts(tx, environmentId, named);
   const known = new Set(within.map((one) => one.id));
-  // Check for loops first. While a cohort that references itself is restored, it is still marked as deleted. The error
-  // must report the loop.
+  // Check for loops before checking that all cohorts exist. A deleted cohort that references itself does not exist
+  // until it is restored, but the error must report the loop.
   if (id !== null && (named.includes(id) || known.has(id))) {
     throw createFiltersError('Cohorts cannot reference other cohorts in a loop.');
   }

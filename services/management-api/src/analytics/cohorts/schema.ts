@@ -1,4 +1,4 @@
-// Request and response schemas for cohorts, which are groups of persons defined by filters or as a fixed list.
+// Request and response schemas for cohorts. A cohort is a group of persons, defined by filters or as a fixed list.
 
 import { formatDateTime, freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';

@@ -109,8 +109,8 @@ function valuesOf(fields: CohortFields): unknown[] {
 }
 
 /**
- * The source from which a static cohort is filled in the background: the members of another cohort, or the persons who
- * match a feature flag.
+ * The source that fills a static cohort in the background: the members of another cohort, or the persons who match a
+ * feature flag.
  */
 export type CohortSource = { cohort: number } | { flag: number };
 

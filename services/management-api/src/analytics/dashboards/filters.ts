@@ -1,4 +1,4 @@
-// Validates a dashboard's filters and variables, which apply to the insights on the dashboard.
+// Validates a dashboard's filters and variables. Both apply to the insights on the dashboard.
 
 import type { Sql } from '@millrace/db';
 import { checkFilters, findVariablesProblem, readProjectSettings, type SqlParser } from '@millrace/insights';

@@ -69,7 +69,7 @@ const listQuery = Type.Object({
 export function dashboardRoutes(
   deps: Pick<Database, 'sql' | 'transaction'> & { queryRunner: QueryRunner; parser: SqlParser },
 ) {
-  // Paths that end in a word must come before paths that end in an ID, which would match the word too.
+  // Paths that end in a word must come before paths that end in an ID, because an ID also matches the word.
   return [...tileRoutes(deps), ...readRoutes(deps), ...dashboardWriteRoutes(deps)];
 }
 

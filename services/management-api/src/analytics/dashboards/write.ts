@@ -56,10 +56,7 @@ const defaults: DashboardFields = {
   quick_filter_ids: null,
 };
 
-/**
- * Creates a dashboard, which is empty or a copy of another dashboard.
- * @throws AppError `invalid` naming the field
- */
+/** Creates an empty dashboard or a copy of another dashboard. @throws AppError `invalid` naming the field */
 export async function createDashboard(
   tx: Transaction,
   { parser, ...author }: DashboardAuthor & { parser: SqlParser },
@@ -293,7 +290,7 @@ export async function requireChangeableDashboard(
   return row;
 }
 
-/** Runs `work`, which changes a dashboard and its tiles, and logs the changes. @returns the changed dashboard */
+/** Runs `work` to change a dashboard and its tiles, and logs the changes. @returns the changed dashboard */
 export async function runAndLogTileChanges(
   tx: Transaction,
   author: DashboardAuthor,

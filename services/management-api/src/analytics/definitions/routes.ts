@@ -25,7 +25,7 @@ const path = '/event_definitions';
 
 /** Declares the routes for event definitions, which describe the event names of a project (docs/api/definitions.md). */
 export function eventDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
-  // The path `by_name` must come before `:id`, which would match it too.
+  // The path `by_name` must come before `:id`, because `:id` would match it too.
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }
 

@@ -61,8 +61,7 @@ export interface PropertyDefinitionFilter extends DefinitionFilter {
   /** Whether to omit properties that SDKs set automatically. */
   excludesCore?: boolean;
   /**
-   * Event names, from which `is_seen` is computed. With `isFilter`, properties that these events do not have are
-   * omitted.
+   * The event names that determine `is_seen`. With `isFilter`, properties that these events do not have are omitted.
    */
   seen?: { names: string[]; isFilter: boolean };
 }

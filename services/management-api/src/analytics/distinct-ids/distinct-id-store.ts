@@ -36,8 +36,7 @@ export function distinctIdBytes(projectId: string, personUuid: string): string {
 export const maxDistinctIdsShown = 100;
 
 /**
- * Returns a person's distinct IDs in the order in which they were added. Each comes with the number of times that it
- * was moved from one person to another.
+ * Returns a person's distinct IDs in the order of addition, and how often each was moved from one person to another.
  */
 export async function listIdsOfPerson(
   sql: Sql,

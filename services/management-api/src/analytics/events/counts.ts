@@ -15,8 +15,8 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 /**
- * Default and maximum time range for each interval. The maximum limits the size of the response, which has one object
- * per interval.
+ * Default and maximum time range for each interval. The maximum limits the size of the response, because the response
+ * has one object per interval.
  */
 const spans = {
   minute: { usualMs: hourMs, maxMs: dayMs, most: '24 hours by minute' },

@@ -1,4 +1,4 @@
-// Finds, counts and reads events in the event store, which is PostgreSQL or another database.
+// Finds, counts and reads events in the event store. The event store is PostgreSQL or another database.
 
 import type { Sql } from '@millrace/db';
 import {
@@ -32,7 +32,7 @@ export interface OtherStore {
 
 export interface StoreRead {
   store: OtherStore;
-  /** The connection to PostgreSQL, which always stores the persons and their distinct IDs. */
+  /** The connection to PostgreSQL. Persons and their distinct IDs are always stored there. */
   sql: Sql;
   projectId: number;
   /** Aborts when the client disconnects. */
@@ -45,8 +45,8 @@ const longestMs = 10_000;
 const mostBytes = 64 * 1024 * 1024;
 
 /**
- * Prepares reads from the event store. In PostgreSQL, the reads use the connections of `sql`, which have their own time
- * limit.
+ * Prepares reads from the event store. In PostgreSQL, the reads use the connections of `sql`. These connections have
+ * their own time limit.
  * @param isRepeated whether the same statements run for many requests, with different values
  */
 export function createEventRead(

@@ -100,8 +100,8 @@ export const eventPage = Type.Object(
 );
 
 /**
- * The response for a single event also contains the times at which it was received and stored, because the event's own
- * time may have been corrected.
+ * The response for a single event also contains the times when it was received and stored, because the event's own time
+ * may have been corrected.
  */
 export const shownEvent = Type.Object(
   {

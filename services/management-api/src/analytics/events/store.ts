@@ -59,8 +59,8 @@ export async function findIntervalStarts(
 }
 
 /**
- * SQL that estimates the size of an event in a response, which contains the elements as a string and also parsed.
- * Includes the current person, which may be much larger than the event.
+ * SQL that estimates the size of an event in a response. The response contains the elements twice: as a string and
+ * parsed. The size includes the current person, because the person may be much larger than the event.
  */
 const eventBytes = `octet_length(e.properties::text) + 5 * octet_length(e.elements_chain) + 500
   + coalesce((SELECT octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')}

@@ -10,8 +10,8 @@ export type Actor = { personUuid: string } | { group_type_index: number; group_k
 
 /**
  * Finds the groups that are related to a person or a group, sorted by type and key. Only events after `after` count. A
- * person is related to the groups of their events, which are found through an index. A group is related to groups of
- * other types that occur in the same events, which requires reading all events of the project.
+ * person is related to the groups of their events. An index finds these groups. A group is related to groups of other
+ * types that occur in the same events. Finding these groups requires reading all events of the project.
  */
 export async function findRelatedGroups(
   sql: Sql,

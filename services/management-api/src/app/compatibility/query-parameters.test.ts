@@ -117,7 +117,7 @@ async function ask(
     method,
     headers: { authorization: `Bearer ${records.key}` },
   });
-  // Remove links, which contain the query string, and times, which differ between responses.
+  // Remove links, because they contain the query string, and times, because they differ between responses.
   const text = (await response.text()).replace(/"(next|previous)":("[^"]*"|null)/g, '');
   const isError = response.status >= 400 && text.startsWith('{');
   return { status: response.status, text, ...(isError && JSON.parse(text)) };

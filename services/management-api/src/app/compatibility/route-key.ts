@@ -2,8 +2,8 @@
 export const allOtherFields = 'every field';
 
 /**
- * Returns a route's method and path, with `{}` for path parameters. PostHog serves an environment's resources below
- * both `/api/projects/{}/` and `/api/environments/{}/`, which have the same key here.
+ * Returns a route's method and path, with `{}` for path parameters. Paths below `/api/projects/{}/` and
+ * `/api/environments/{}/` have the same key, because PostHog serves an environment's resources below both.
  */
 export function toRouteKey({ method, path }: { method: string; path: string }): string {
   const plain = path.replace(/\/$/, '').replaceAll(/\/(:\w+|\{\w*\})/g, '/{}');

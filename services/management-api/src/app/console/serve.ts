@@ -49,7 +49,7 @@ export interface ConsoleOptions {
   ingestUrl?: string | undefined;
   /** Whether Millrace can email invites. If false, the console shows a hint. */
   sendsMail?: boolean;
-  /** The installation's sign-in providers, which get buttons on the sign-in page. */
+  /** The installation's sign-in providers. Each of them gets a button on the sign-in page. */
   signInProviders?: readonly { kind: string; name: string }[];
 }
 

@@ -5,9 +5,7 @@ import { PD } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/**
- * Tests which roles can configure sign-in for a domain to which an owner's email address belongs (docs/api/domains.md).
- */
+/** Tests which roles can configure sign-in for a domain that an owner's email address is in (docs/api/domains.md). */
 let api: TestApi;
 let dns: DnsServer;
 let acme: OrganizationActors;

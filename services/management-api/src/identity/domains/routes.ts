@@ -265,7 +265,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
   ];
 }
 
-/** Returns the notices about a changed domain, which are sent to the organization's administrators. */
+/** Returns the notices to send to the organization's administrators after a domain has changed. */
 function noticesOf(before: ReturnType<typeof toDomain>, after: ReturnType<typeof toDomain>): DomainNotice[] {
   const states = { waiting: 'sso_waiting', active: 'sso_active', off: 'sso_off', 'no effect': null } as const;
   const isSame = before.sso_enforcement_state === after.sso_enforcement_state;

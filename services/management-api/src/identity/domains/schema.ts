@@ -104,7 +104,7 @@ export const signOn = Type.Object(
   { title: 'DomainSignOn' },
 );
 
-/** The fields are in response order, which determines which invalid field is reported first. */
+/** The fields are in response order, because this order determines which invalid field is reported first. */
 const writableSettings = {
   jit_provisioning_enabled: Type.Optional(
     Type.Boolean({

@@ -1,5 +1,5 @@
-// Declares the routes for an environment's API key, which SDKs send with events, and for its secret keys
-// (docs/api/projects.md#secret-keys). Project routes change the keys of the project's first environment.
+// Declares the routes for an environment's secret keys (docs/api/projects.md#secret-keys) and for the API key that SDKs
+// send with events. Project routes change the keys of the project's first environment.
 
 import { resetProjectToken } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';

@@ -54,7 +54,7 @@ export async function parseSettingsAhead(parser: SqlParser, settings: Record<str
 }
 
 /**
- * Checks the records and levels to which changed project or environment settings refer.
+ * Checks the records and levels that changed project or environment settings refer to.
  * @throws AppError `forbidden` or `invalid`
  */
 export async function checkReferencedRecords(
@@ -178,7 +178,7 @@ async function isDemoRequested(request: ApiRequest): Promise<boolean> {
 }
 
 /**
- * Requires an organization administrator, unless the request creates only demo data, which every member can create.
+ * Requires an organization administrator, unless the request creates only demo data. Every member can create demo data.
  * @throws AppError `forbidden`
  */
 export async function requireCanCreateProjects(

@@ -1,4 +1,4 @@
-// Creates and deletes secret keys (`phs_…`), with which servers read flag definitions
+// Creates and deletes the secret keys (`phs_…`) that servers use to read flag definitions
 // (docs/api/projects.md#secret-keys). The command line follows the same rules (packages/accounts).
 
 import {

@@ -340,8 +340,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     });
   });
 
-  // project-034: PostHog records "0.4" as the client sent it. Millrace records the stored number, which all responses
-  // show.
+  // project-034: PostHog records "0.4" as the client sent it. Millrace records the number as it is stored and returned.
   test('project-034: records the first value of an empty setting as created', async () => {
     fixture = await createTenantWithKeys(api);
     const { tenant } = fixture;

@@ -78,7 +78,7 @@ function toIntent(intent: unknown): unknown {
 const lifetimeSeconds = 7 * 24 * 3600;
 
 /**
- * Creates a JSON Web Token (HS256) with which clients read an environment's live events. The token expires after seven
+ * Creates a JSON Web Token (HS256) that lets clients read an environment's live events. The token expires after seven
  * days, or earlier if the key or session that requested it expires earlier (docs/api/live-events.md).
  * @returns null for a key without the scope `event:read`
  */
@@ -94,7 +94,7 @@ function liveEventsToken(
     api_token,
     user_id: caller.userId,
     ...(kind === 'key' ? { key_id: credentialId } : { session_id: credentialId }),
-    // Include milliseconds, which show whether the key was rolled after the token was issued.
+    // Include milliseconds, so that a check can tell whether the key was rolled after the token was issued.
     iat: now.getTime() / 1000,
     exp: Math.floor(Math.min(now.getTime() / 1000 + lifetimeSeconds, endsAt / 1000)),
     aud: 'posthog:livestream',

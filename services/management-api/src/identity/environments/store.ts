@@ -80,8 +80,8 @@ export interface EnvironmentSummaryRow
 }
 
 /**
- * Returns one page of the environments that the caller can access, sorted by ID, and the total count.
- * @param projectId the project to which the list is limited. `only` limits the list to some environments.
+ * Returns one page of the environments that the caller can access, sorted by ID, and the total count. If `projectId` or
+ * `only` is set, includes only environments of this project, or only those environments.
  */
 export async function listEnvironments(
   sql: Sql,

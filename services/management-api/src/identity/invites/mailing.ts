@@ -45,7 +45,7 @@ interface InviteMailingDeps {
   publicUrl?: string | undefined;
   /** Whether links open the console. If false, they open the API. */
   withConsole?: boolean;
-  /** The maximum time in milliseconds for which a request waits for its emails. */
+  /** The maximum time in milliseconds that a request waits for its emails. */
   patienceMs: number;
   /** Maximum number of emails per organization and hour. Includes subscription reports. 0 means no limit. */
   mailsPerHour: number;

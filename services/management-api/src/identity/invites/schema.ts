@@ -213,7 +213,7 @@ export const acceptedInviteExample = {
   level: membershipLevels.member,
 };
 
-/** Converts an invite to an API response. @param now the time with which the invite's expiry is compared */
+/** Converts an invite to an API response. @param now the time at which to check whether the invite has expired */
 export function toInvite({ mail_error: mailError, ...row }: InviteRow, now: Date) {
   return {
     ...row,

@@ -11,8 +11,8 @@ export interface OidcProvider {
   clientId: string;
   clientSecret: string;
   /**
-   * True if the operator configured the URL, which may then be on a private network. False if an organization
-   * configured it.
+   * True if the operator configured the URL. It may then be on a private network. False if an organization configured
+   * it.
    */
   isConfiguredByOperator: boolean;
 }
@@ -56,7 +56,7 @@ export type Fetch = (
 
 /** Returns the claims that an administrator sees after testing a provider. They are never used to sign in. */
 export function readAttributes(claims: Record<string, unknown>): Record<string, string[]> {
-  // Remove null characters, which PostgreSQL cannot store.
+  // Remove null characters, because PostgreSQL cannot store them.
   const clean = (text: string, length: number) => text.replaceAll('\0', '').slice(0, length);
   const hidden = new Set(['nonce', 'at_hash', 'c_hash', 's_hash', 'sid']);
   const shown = Object.entries(claims).filter(([name]) => !hidden.has(name));
@@ -159,7 +159,7 @@ function invalidResponse(message: string, cause: string): OidcOutcome & { ok: fa
   return createRefusal('provider_refused', "The provider's response does not conform to OpenID Connect.");
 }
 
-/** Returns the name of the invalid claim or field, which the library includes in one of the error's causes. */
+/** Returns the name of the invalid claim or field. The library includes it in one of the error's causes. */
 function claimOf(error: unknown): string | undefined {
   for (let inner: unknown = error, depth = 0; inner !== null && typeof inner === 'object' && depth < 5; depth += 1) {
     const { claim, attribute, cause } = inner as { claim?: unknown; attribute?: unknown; cause?: unknown };

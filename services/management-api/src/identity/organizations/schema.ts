@@ -175,7 +175,7 @@ export function toOrganization(row: OrganizationRow, caller: Caller) {
     ...row,
     created_at: formatDateTime(row.created_at),
     updated_at: formatDateTime(row.updated_at),
-    // The fallback is never used, because the query reads only organizations in which the caller is a member.
+    // The fallback is never used, because the query reads only organizations that the caller is a member of.
     membership_level: membership?.level ?? 0,
     plugins_access_level: 3,
     metadata: { instance_tag: 'none' },

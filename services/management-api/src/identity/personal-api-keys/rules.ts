@@ -3,7 +3,7 @@
 import { includesScope, isScopeName } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
-/** The projects and organizations to which a key is limited. An empty list means no limit. */
+/** The projects and organizations that a key is limited to. An empty list means no limit. */
 export interface KeyReach {
   scoped_teams: readonly number[];
   scoped_organizations: readonly string[];

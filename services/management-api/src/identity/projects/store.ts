@@ -60,7 +60,7 @@ const projectsOf = (organizationId: string) =>
 
 /**
  * SQL that lists projects of a single organization, whose ID is in the array `$1`. Does not check the caller's access,
- * which would take twice as long (see `listProjects`).
+ * because that would take twice as long (see `listProjects`).
  */
 const ofOneOrganization = buildPageSql(({ page }) =>
   countAndPage(

@@ -78,7 +78,7 @@ async function selectMembers(
   return rows.map(({ organization_member: of, ...row }) => ({ ...row, organization_member: withTimes(of) }));
 }
 
-/** Parses times, which are strings because the row was read as JSON. */
+/** Parses the times in a row. They are strings, because the row was read as JSON. */
 function withTimes(row: MemberRow): MemberRow {
   const [joined_at, updated_at] = [new Date(row.joined_at), new Date(row.updated_at)];
   return { ...row, joined_at, updated_at, last_login: row.last_login && new Date(row.last_login) };

@@ -47,7 +47,7 @@ export interface SamlExpectation {
   acsUrl: string;
   /** This service provider's entity ID. */
   audience: string;
-  /** The sign-in request's ID, or null to accept an unsolicited response, which the domain must allow. */
+  /** The sign-in request's ID, or null to accept an unsolicited response if the domain allows such responses. */
   inResponseTo: string | null;
   now: Date;
 }
@@ -91,7 +91,7 @@ class Refused extends Error {
 
 /**
  * Validates a response and reads the identity in it. Never throws, no matter what a provider or a browser sends.
- * @param encoded the Base64 in the form field `SAMLResponse`, which can contain line breaks
+ * @param encoded the value of the form field `SAMLResponse`: Base64 that can contain line breaks
  */
 export function checkSamlResponse(encoded: string, expected: SamlExpectation): SamlOutcome {
   try {
@@ -251,7 +251,7 @@ function readAssertion(assertion: Element, expected: SamlExpectation) {
 
 /**
  * Known conditions of assertions. `OneTimeUse` is always met, because Millrace never accepts an assertion twice.
- * `ProxyRestriction` applies only to services that pass assertions on, which Millrace does not do.
+ * `ProxyRestriction` applies only to services that pass assertions on, and Millrace does not pass them on.
  */
 const knownConditions = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'];
 

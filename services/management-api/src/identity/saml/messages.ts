@@ -23,7 +23,7 @@ export function samlMetadata({ entityId, acsUrl }: { entityId: string; acsUrl: s
 }
 
 interface SamlRequest {
-  /** The URL at which the provider receives sign-in requests (a domain's `saml_acs_url`). May have a query string. */
+  /** The provider's URL for sign-in requests (a domain's `saml_acs_url`). May have a query string. */
   signOnUrl: string;
   entityId: string;
   acsUrl: string;

@@ -96,8 +96,8 @@ function signatureAlgorithm(name: string, digest: string, keys: readonly KeyObje
 }
 
 /**
- * Checks that a signature has exactly one reference, which refers to the signature's parent element. No other form is
- * accepted.
+ * Checks that a signature has exactly one reference, and that it refers to the signature's parent element. No other
+ * form is accepted.
  */
 function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | ReturnType<typeof problem> {
   const malformed = (detail: string) => problem('malformed_signature', detail);

@@ -1,7 +1,7 @@
 /**
  * Declares the types that Millrace uses from `@xmldom/xmldom`. The compiler reads this file in place of the package's
- * own types (`paths` in its settings). The package's types would add browser types to all files, in which `Body` and
- * `Blob` have another meaning.
+ * own types (`paths` in its settings). The package's types would add browser types to all files, and so give `Body` and
+ * `Blob` another meaning there.
  */
 declare module '@xmldom/xmldom' {
   export interface Node {

@@ -203,7 +203,7 @@ function textOf(value: unknown, name: string): string {
   return value;
 }
 
-/** Parses a boolean, which some providers send as a string. */
+/** Parses a boolean. Accepts a string too, because some providers send one. */
 function booleanOf(value: unknown, name: string): boolean {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true';

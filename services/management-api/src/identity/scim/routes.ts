@@ -1,4 +1,4 @@
-// Declares the routes with which administrators manage a domain's SCIM token and read the provider's latest requests
+// Declares the routes that let administrators manage a domain's SCIM token and read the provider's latest requests
 // (docs/api/scim.md).
 
 import { recordActivity } from '@millrace/accounts';

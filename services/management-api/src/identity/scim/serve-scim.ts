@@ -123,7 +123,7 @@ export function scimPage(deps: ScimDeps): PageRoute {
 const pathWithin = ({ path, query }: ApiRequest) =>
   path.replace(/^\/scim\/v2\/[^/]+/, '') + (query.size > 0 ? `?${query}` : '');
 
-/** Decodes an ID in a path. @throws AppError `invalid` for a null character, which PostgreSQL cannot store */
+/** Decodes an ID in a path. @throws AppError `invalid` for a null character, because PostgreSQL cannot store it */
 function decoded(text: string): string {
   const id = decodeUri(text);
   if (!id.includes('\0')) return id;
@@ -139,7 +139,7 @@ function decodeUri(text: string): string {
 }
 
 /**
- * Finds the domain to which a request's token belongs, within the rate limits.
+ * Finds the domain that a request's token belongs to, within the rate limits.
  * @throws AppError `unauthenticated` or `rate_limited`
  */
 async function identify(
@@ -160,7 +160,7 @@ async function identify(
   return domain;
 }
 
-/** Converts a POST search, which has its query in the body, to a list request. */
+/** Converts a POST search to a list request. A POST search has its query in the body. */
 async function searching(scimRequest: ScimRequest): Promise<ScimRequest> {
   if (scimRequest.id !== '.search') return scimRequest;
   requireMethod(scimRequest, 'POST');

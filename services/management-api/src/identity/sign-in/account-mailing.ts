@@ -12,7 +12,7 @@ export interface AccountMailing {
   /** Sends a password reset link to the account with this email address. Does nothing if the account does not exist. */
   sendReset(account: string): void;
   sends: boolean;
-  /** Sends a code with which the user proves ownership of an email address. */
+  /** Sends a code to an email address. By entering the code, the user proves that the address is theirs. */
   sendCode(email: string, code: string): void;
   notifyUser(user: { email: string }, notice: Notice, values?: Record<string, string>): void;
   /** Notifies the administrators of a domain's organization about a change to the domain's sign-in settings. */
@@ -197,8 +197,8 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
 const hello = 'Hello,';
 
 /**
- * Creates the email with a password reset link. The secret is in the fragment (`#`), which browsers do not send to
- * servers. Viewing the page does not invalidate the link.
+ * Creates the email with a password reset link. The secret is in the fragment (`#`), because browsers do not send the
+ * fragment to servers. Viewing the page does not invalidate the link.
  */
 function resetMail(
   { uuid, email }: { uuid: string; email: string },

@@ -39,7 +39,7 @@ const algorithms = [-7, -8, -36, -257, -258, -259];
 const maxPasskeys = 20;
 
 /**
- * Returns the host and origin to which passkeys are bound. A passkey does not work under another URL of the
+ * Returns the host and origin that passkeys are bound to. A passkey does not work under another URL of the
  * installation.
  */
 function placeOf(publicUrl: string): { rpID: string; expectedOrigin: string } {

@@ -228,7 +228,7 @@ function wrongCredentials(): AppError {
   return new AppError('invalid', 'Invalid email or password.', { code: 'invalid_credentials' });
 }
 
-/** Returns the user to whom a password reset link belongs. @throws AppError `invalid` with code `invalid_token` */
+/** Returns the user for whom a password reset link was created. @throws AppError `invalid` with code `invalid_token` */
 export async function requireResetLink(sql: Sql, userUuid: string, token: string): Promise<SignInUser> {
   const link = await findOneTimeLink(sql, token);
   const isReset = link?.kind === 'reset_password' && link.user_id !== null;
@@ -238,7 +238,7 @@ export async function requireResetLink(sql: Sql, userUuid: string, token: string
 }
 
 /**
- * Replaces a forgotten password, which ends all of the user's sessions.
+ * Replaces a forgotten password and ends all of the user's sessions.
  * @returns the account's email address
  * @throws AppError like `requireResetLink`, or `invalid` naming `password`
  */

@@ -79,7 +79,7 @@ export async function beginTotpSetup(
 
 /**
  * Enables the app's codes, and ends the user's other sessions. Trusted browsers need a second factor again.
- * @returns ten backup codes, which are shown only once
+ * @returns ten backup codes, to be shown only once
  * @throws AppError `invalid` with `setup_expired`, or with `token_invalid` naming `token`, or `rate_limited`
  */
 export async function finishTotpSetup(

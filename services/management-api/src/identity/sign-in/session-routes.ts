@@ -1,4 +1,4 @@
-// Declares the routes with which signed-in users manage their sessions.
+// Declares the routes that let signed-in users manage their sessions.
 
 import {
   endUserSession,

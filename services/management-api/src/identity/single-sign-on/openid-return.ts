@@ -16,7 +16,7 @@ import {
 } from './pending.ts';
 
 /**
- * Checks an OpenID provider's response, which is in the URL, and completes the sign-in.
+ * Checks the OpenID provider's response in the URL, and completes the sign-in.
  * @throws AppError with one of the codes in docs/api/single-sign-on.md
  */
 export async function finishOpenId(

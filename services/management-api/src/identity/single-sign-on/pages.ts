@@ -109,8 +109,8 @@ function follow(request: ApiRequest, { path, signedIn, step }: NextPage): Redire
 }
 
 /**
- * Returns the path of the page that explains an error. To keep the request's contents out of the path, it contains only
- * a code for which the sign-in page has a sentence, and an ID with which an administrator finds the details in the log.
+ * Returns the path of the page that explains an error. The path must not contain the request's contents. It contains
+ * only a code that the sign-in page can explain, and an ID for finding the details in the log.
  */
 function errorPath(request: ApiRequest, error: unknown, logger: Logger): string {
   const known: AppError | null = isAppError(error) ? error : null;

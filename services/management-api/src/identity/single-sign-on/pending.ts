@@ -112,7 +112,7 @@ export interface NextPage {
 }
 
 /**
- * Returns the URL to which a provider redirects the browser after a sign-in. Each provider has its own URL, so that one
+ * Returns the URL that a provider redirects the browser to after a sign-in. Each provider has its own URL, so that one
  * provider's URL does not accept another provider's response.
  */
 export function createRedirectUrl(publicUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {

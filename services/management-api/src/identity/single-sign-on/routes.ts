@@ -105,7 +105,7 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
   ];
 }
 
-/** Creates the routes with which a user confirms a sign-in that started on the provider's own page. */
+/** Creates the routes that let a user confirm a sign-in that started on the provider's own page. */
 export function ticketRoutes(deps: SingleSignOnDeps) {
   const shared = { tags: ['sign-in'] as [string], scope: 'public', body: ticket } as const;
   return [

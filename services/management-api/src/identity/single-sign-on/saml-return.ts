@@ -31,9 +31,9 @@ import {
 } from './pending.ts';
 
 /**
- * Checks a SAML provider's response, which the provider's page posts. The browser sends this request without Millrace's
- * cookies. The result is therefore stored as a ticket, and the browser is redirected to a URL with the ticket. That
- * request contains the cookies (`finishSaml`).
+ * Checks the response that a SAML provider's page posts. The browser sends this request without Millrace's cookies. The
+ * result is therefore stored as a ticket, and the browser is redirected to a URL with the ticket. That request contains
+ * the cookies (`finishSaml`).
  */
 export async function receiveSaml(
   deps: SingleSignOnDeps,

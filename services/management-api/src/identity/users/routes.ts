@@ -1,4 +1,4 @@
-// Declares the routes with which users read and change their own account.
+// Declares the routes that let users read and change their own account.
 
 import { type Passwords, removeUser } from '@millrace/accounts';
 import type { Sql } from '@millrace/db';

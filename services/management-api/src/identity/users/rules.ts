@@ -84,7 +84,7 @@ export async function requirePasskeyAfterPassword(
   // End the user's other sessions, because they began without a second factor.
   if (count && !requiresSecondFactor(factors)) {
     await endUserSessions(tx, caller.userId, { except: session.id });
-    // A session that began with a passkey has used only the passkey, which is therefore not its second factor.
+    // If a session began with a passkey, that passkey was its first factor, and cannot be its second factor too.
     if (session.method !== 'passkey') await recordSecondFactor(tx, session.id, 'passkey');
   }
   const change = {

@@ -112,7 +112,7 @@ export const refusedUserFields = {
   },
 };
 
-/** The fields that users can change. Requests can contain other fields, which are ignored. */
+/** The fields that users can change. Other fields in a request are ignored. */
 export const userChanges = Type.Object(
   {
     first_name: Type.Optional(Type.String({ maxLength: 150, description: 'First name.' })),
