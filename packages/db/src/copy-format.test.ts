@@ -47,7 +47,7 @@ test.each<[Field, unknown[], (row: CopyRow, value: never) => void, (string | nul
   expect(await sent(field, values as never[], write)).toEqual(expected);
 });
 
-test('COPY transfers any UUID, in either case', async () => {
+test('COPY transfers any UUID, in upper or lower case', async () => {
   const uuids = fc.sample(fc.uuid(), 300);
   const asWritten = uuids.map((uuid, index) => (index % 2 === 0 ? uuid : uuid.toUpperCase()));
   expect(await sent('id', asWritten, (row, uuid) => row.uuid(uuid))).toEqual(uuids);

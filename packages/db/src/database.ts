@@ -1,4 +1,4 @@
-// Opens a process's database connections: SQL for stores, and a typed client for management data.
+// Opens a process's database connections: SQL for stores, and the Prisma client for management data.
 
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from './generated/client.ts';
@@ -8,10 +8,10 @@ export interface Database extends SqlDatabase {
   prisma: PrismaClient;
 }
 
-/** Creates the process's only connection pool, which the typed client and the SQL stores share. */
+/** Creates the process's only connection pool, which the Prisma client and the SQL stores share. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { database, pool } = openSqlDatabase(options);
-  // Create the client on first use. A process that does not use it saves 28 MB.
+  // Create the Prisma client on first use. This saves 28 MB of memory in a process that does not use it.
   let prisma: PrismaClient | undefined;
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
@@ -24,7 +24,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     get prisma() {
       prisma ??= new PrismaClient({
         adapter: new PrismaPg(pool),
-        // Prisma's errors are logged. In its other formats, they would include the query arguments.
+        // Prisma's errors are logged, and in the other formats they would include the query arguments.
         errorFormat: 'minimal',
       });
       return prisma;

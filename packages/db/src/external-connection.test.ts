@@ -1,7 +1,7 @@
 import { createFaultProxy, createTestDatabase } from '@millrace/testing';
 import { connectExternalDatabase } from './external-connection.ts';
 
-test('stopping does not wait for an external server that is frozen', async () => {
+test('stopping a connection does not wait for an external server that is frozen', async () => {
   const database = await createTestDatabase({ isMigrated: false });
   const { hostname, port, username, password, pathname } = new URL(database.url);
   const proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port) });

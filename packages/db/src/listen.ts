@@ -49,7 +49,7 @@ const echoPrefix = 'echo ';
  * Listens to a PostgreSQL channel on a separate connection, and reconnects until it is stopped. It regularly sends a
  * notification over another connection and waits for its echo, because a pooler in transaction mode accepts LISTEN but
  * never delivers anything.
- * @param notify sends a notification over another connection
+ * @param notify a function that sends a notification over another connection
  * @param pingEveryMs the time between two echo checks
  */
 export function listen(

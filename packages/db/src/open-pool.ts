@@ -113,7 +113,7 @@ interface LostClientLimits {
  * Makes the server check every few seconds whether a new connection's client still exists, even during a statement.
  * Without this check, the server would notice only after two hours that a machine lost power or network, and would hold
  * the locks of its last transaction until then. A process that is stopped (SIGSTOP, a debugger, a paused machine) keeps
- * its connection. The server detects it only because it sends nothing.
+ * its connection. The server detects such a process only because it sends nothing.
  */
 async function prepareConnection(
   client: pg.ClientBase,

@@ -22,7 +22,7 @@ test.each([
   expect(toEnvironmentVariable(field)).toBe(name);
 });
 
-test('a config contains the defaults of unset variables, and omits optional fields', () => {
+test('a config contains the defaults of unset variables, and omits optional fields without a value', () => {
   expect(readConfig(schema, required)).toEqual({
     ingestPort: 8000,
     databaseUrl: 'postgresql://x',

@@ -5,7 +5,7 @@ import Value from 'typebox/value';
 import { toEnvironmentVariable } from './environment.ts';
 import { readSecretFiles } from './setting-files.ts';
 
-/** Lists all problems with the settings, so that operators can fix all of them before they restart. */
+/** Lists all problems with the settings, so that operators can fix them all before the next restart. */
 export class ConfigError extends Error {
   readonly problems: string[];
 
@@ -20,9 +20,10 @@ export class ConfigError extends Error {
 
 /**
  * Reads a service's config from the environment. The field `ingestPort` is read from `INGEST_PORT` and converted to its
- * type. Without the variable, the schema's default applies. An empty variable counts as unset. If the schema contains
- * both `redisPassword` and `redisPasswordFile`, the password can also be in the file at that path.
- * @throws ConfigError that lists every missing or invalid variable, but never a value, which may be secret
+ * type. If the variable is not set, the schema's default applies. An empty variable counts as unset. If the schema
+ * contains both `redisPassword` and `redisPasswordFile`, the password can also be in the file at that path.
+ * @throws ConfigError that lists every missing or invalid variable. It never contains values, because they may be
+ * secret
  */
 export function readConfig<P extends TProperties>(
   schema: TObject<P>,

@@ -19,9 +19,9 @@ export interface Health {
   metrics(): Promise<HealthResponse>;
   /** Makes `/_readiness` return 503. This is the first step of a shutdown. */
   setStopping(): void;
-  /** Returns the failed checks: the sentence of each one, by its name. */
+  /** Returns the sentence of each failed check, keyed by the check's name. */
   findProblems(what: 'readiness' | 'liveness'): Record<string, string>;
-  /** Responds to the three operational paths. Returns null for all other paths. */
+  /** Responds to `/_liveness`, `/_readiness` and `/metrics`. Returns null for all other paths. */
   respond(path: string): Promise<HealthResponse | null>;
 }
 

@@ -5,7 +5,7 @@ import type { AddressInfo, Server } from 'node:net';
 export interface ListenOptions {
   port: number;
   host: string;
-  /** The environment variable that sets the port. Error messages name it. */
+  /** The name of the environment variable that sets the port, for error messages. */
   setting: string;
 }
 

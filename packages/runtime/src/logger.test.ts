@@ -28,7 +28,7 @@ test('a log line contains level, message, time and service', () => {
   });
 });
 
-test('the logger omits messages below the level', () => {
+test('the logger omits messages below the configured level', () => {
   expect(lineOf((logger) => logger.info('ready'), 'warn')).toEqual({});
 });
 
@@ -106,7 +106,7 @@ test('logs an error that is passed as the message or as metadata', () => {
   expect(lineOf((logger) => logger.error('failed:', new Error('boom')))).toMatchObject({ message: 'failed: boom' });
 });
 
-test('logs a cause that is not an error as text, and ends a circular chain of causes', () => {
+test('logs a cause that is not an error as a string, and cuts off a circular chain of causes', () => {
   expect(lineOf((logger) => logger.error('x', { error: new Error('a', { cause: 'broken pipe' }) }))).toHaveProperty(
     ['error', 'cause'],
     'broken pipe',

@@ -4,15 +4,15 @@ import winston from 'winston';
 import { isAppError } from './app-error.ts';
 
 /**
- * A process's log. Its levels: error requires action now, warn should be looked at within a week, info is about the
- * lifecycle, and debug is written for each event.
+ * A process's log. Its levels: `error` for problems that require action now, `warn` for problems to look at within a
+ * week, `info` for the lifecycle, and `debug` for messages about single events.
  */
 export type Logger = winston.Logger;
 
 /**
  * Creates a log that writes JSON lines to standard output. Log IDs and counts, but never properties, keys or email
  * addresses. Error messages that may quote user input are omitted (see `messageOf`).
- * @param service name that every line contains
+ * @param service the service's name, which every line contains
  */
 export function createLogger(service: string, level = 'info'): Logger {
   return winston.createLogger({
@@ -57,8 +57,8 @@ function describeCause(cause: unknown, depth: number): unknown {
 /**
  * Returns an error's message, unless it may quote user input. JSON.parse quotes its input. PostgreSQL quotes values in
  * data exceptions (22), integrity violations (23), exceeded limits (54), errors raised by triggers (P0) and internal
- * errors (XX000). Its other messages, and the typed client's messages when it cannot connect, contain only names and
- * servers, which operators need.
+ * errors (XX000). Other PostgreSQL messages, and those of the Prisma client when it cannot connect, contain only names
+ * and servers, which operators need.
  */
 function messageOf(error: Error): string {
   const { code, severity } = error as { code?: unknown; severity?: unknown };

@@ -64,7 +64,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
 /** Observes a value, with its trace ID as an exemplar unless `traceId` is null. */
 export type Observer<L extends string> = (value: number, labels: Record<L, string>, traceId: string | null) => void;
 
-/** Creates a function that observes values. @param histogram must be created with `withExemplars` */
+/** Creates a function that observes values. @param histogram a histogram that was created with `withExemplars` */
 export function createObserver<L extends string>(metrics: Metrics, histogram: Histogram<L>): Observer<L> {
   if (!metrics.hasExemplars) return (value, labels) => histogram.observe(labels as LabelValues<L>, value);
   return (value, labels, traceId) =>

@@ -120,7 +120,7 @@ export interface OutboundRequest {
 }
 
 export interface OutboundResponse {
-  /** From 200 to 599. */
+  /** The status code, from 200 to 599. */
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
@@ -131,8 +131,8 @@ export interface OutboundResponse {
  * because a request that must not reach private addresses could otherwise use a connection that was opened with
  * `mayBePrivate`. Redirects are not followed, because their address was not checked.
  *
- * The listeners only collect bytes, because an exception in a socket listener would crash the process: it runs outside
- * any try block. The caller interprets the response after the promise has settled.
+ * The listeners only collect bytes. They run outside any try block, so an exception in one of them would crash the
+ * process. The caller interprets the response after the promise has settled.
  *
  * @throws PrivateAddressError, the errors of Node.js, or an error with a code from `reasons`
  */

@@ -6,7 +6,7 @@ import { createSecretBox, SecretBoxError, secretsKeyConfigFields } from './secre
 const newKey = () => randomBytes(32).toString('base64');
 const secret = { user: 'u', password: 'Ω hunter2' };
 
-test('decrypts a secret in its context, and reveals nothing in the encrypted secret', () => {
+test('decrypts a secret in its context, and the encrypted secret reveals nothing', () => {
   const box = createSecretBox(newKey());
   const stored = box.seal(secret, 'row 1');
   expect(JSON.stringify(stored)).not.toContain('hunter2');
@@ -35,7 +35,7 @@ test('encrypts with the first key and decrypts with any key, so that keys can be
   expect(() => createSecretBox(undefined).open(sealed, 'x')).toThrow(SecretBoxError);
 });
 
-test('reads the key setting again to encrypt a secret, and if the key to decrypt one is missing', () => {
+test('reads the key setting again for every encryption, and for a decryption if the needed key is missing', () => {
   const [old, young] = [newKey(), newKey()];
   let setting = old;
   const box = createSecretBox(() => setting);

@@ -32,15 +32,15 @@ export interface SecretBox {
   newestPrefix: string | null;
   keyIds: readonly string[];
   /**
-   * Fails at startup if a key is missing, so that the service does not fail later for each secret.
-   * @param used IDs of the keys with which stored secrets are encrypted
+   * Fails at startup if a key is missing. Otherwise, the service would fail later for each secret.
+   * @param used the IDs of all keys with which stored secrets are encrypted
    * @throws ConfigError that names the missing keys
    */
   requireKeys(used: readonly string[]): void;
   /**
    * Encrypts a secret.
-   * @param context where the secret belongs, for example the ID of its row. The secret can be decrypted only with the
-   * same context.
+   * @param context a string that identifies where the secret is stored, for example the ID of its row. The secret can
+   * be decrypted only with the same context.
    * @throws Error if no key is configured
    */
   seal(secret: Record<string, unknown>, context: string): SealedSecret;
@@ -110,7 +110,8 @@ interface Keys {
 }
 
 /**
- * Returns a function that returns the current keys. It does not read the setting if the needed key is already loaded.
+ * Returns a function that returns the current keys. The function does not read the setting if the needed key is already
+ * loaded.
  */
 function keyRing(setting: () => string): (needed?: string) => Keys {
   let text: string | undefined;

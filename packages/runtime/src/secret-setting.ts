@@ -8,9 +8,9 @@ type FileOf<N extends string> = `${N}File`;
 
 /**
  * Defines two settings for one secret, for example `redisPassword` from `REDIS_PASSWORD` and `redisPasswordFile` from
- * `REDIS_PASSWORD_FILE`. `readConfig` reads the file, and rejects the config if both are set. Spread them into a
+ * `REDIS_PASSWORD_FILE`. `readConfig` reads the file, and rejects the config if both are set. Spread the result into a
  * service's config schema.
- * @param readTime when the file is read, for the description
+ * @param readTime a phrase that says when the file is read, for the setting's description
  */
 export function secretSetting<N extends string, S extends TSchema>(
   name: N,

@@ -11,7 +11,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 export interface ServiceHost {
   logger: Logger;
   metrics: Metrics;
-  /** Health checks that the process serves, or the service on its own port. */
+  /** Health checks, which are served by the process or by the service on its own port. */
   health: Health;
   /** Reports a fatal error. The whole process then stops and exits with code 1. */
   fail(error: Error): void;
@@ -58,7 +58,9 @@ export function startComponents(
   return { started: begin(lifecycle), stop: () => lifecycle.stop() };
 }
 
-/** Runs one service as this process. If `healthPort` is set, a small server serves health checks and `/metrics`. */
+/**
+ * Runs a single service in this process. If `healthPort` is set, a small server serves health checks and `/metrics`.
+ */
 export async function runService<Config extends ServiceConfig>(service: Service<Config>): Promise<void> {
   const { name } = service;
   const config = service.readConfig(readEnvironment());

@@ -72,8 +72,8 @@ export function createPollMetrics(metrics: Metrics) {
 }
 
 /**
- * Limits work that scans tables. Repeats it immediately while more is due, and otherwise waits at least `intervalMs`.
- * Does not delay retries after failures.
+ * Limits how often work that scans tables runs. Repeats it immediately while more is due, and otherwise waits at least
+ * `intervalMs`. Does not delay retries after failures.
  */
 export function runAtIntervals(intervalMs: number, work: () => Promise<boolean>): () => Promise<boolean> {
   let notBefore = 0;
@@ -97,7 +97,7 @@ export interface SlotUsage {
   last: string;
 }
 
-/** Slots for concurrent work, of which one organization can use only some. */
+/** Slots for concurrent work. A single organization can use only some of them. */
 export interface FairSlots {
   free(): number;
   usage(): SlotUsage;

@@ -78,7 +78,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const { publicAppUrl, publicApiUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
   const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
   const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;
-  // A running export needs one connection all the time, and more for short periods.
+  // A running export occupies one connection the whole time, and more for short periods.
   const exportsAtOnce = Math.max(1, Math.min(4, config.databasePoolSize - 4));
   const secretBox = createSecretBox(createSecretReader(config, 'secretsKey'));
   secretBox.requireKeys(await readSealingKeyIds(database.sql));

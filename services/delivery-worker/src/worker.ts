@@ -33,8 +33,8 @@ export interface WorkerDeps {
   events: EventStore;
   parser: SqlParser;
   /**
-   * The ClickHouse copy of events. PostgreSQL drops copied events after `keepDays` days, or keeps them as long as
-   * ClickHouse if it is 0. Null if events are not copied.
+   * The ClickHouse copy of events. PostgreSQL drops copied events after `keepDays` days. If `keepDays` is 0, it keeps
+   * them as long as ClickHouse does. Null if events are not copied.
    */
   copying: (CopyTarget & { keepDays: number }) | null;
   logger: Logger;

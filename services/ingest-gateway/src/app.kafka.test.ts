@@ -358,7 +358,7 @@ describe('dropped events', () => {
     expect((await reader.events(token, 1))[0]?.properties).toEqual({ nul: 'x\ufffd', half: '\ufffd' });
   });
 
-  test('topic-017 drops an event from a batch if it is too large for the log, and rejects it if it is the only one', async () => {
+  test('topic-017 drops an event that is too large for the log, and rejects the request if it is the only event', async () => {
     const { token } = await newProject();
     const huge = { ...event('huge'), properties: { p: 'x'.repeat(1_010_000) } };
     expect(await send('/batch/', { json: { api_key: token, batch: [event('small'), huge] } })).toMatchObject(ok);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => gateway?.stop());
 
 /**
- * The machine may be busy, so this is far longer than the delays of an idle machine, but too short to be useful to an
+ * Far longer than any delay on an idle machine, because the machine may be busy, but too short to be useful to an
  * attacker.
  */
 const longestStallMs = 15_000;
@@ -80,7 +80,7 @@ test('serves requests despite ten thousand sockets that send nothing or an incom
 });
 
 describe('floods of headers', () => {
-  /** `head` adds `host` and `content-length`, so this creates two headers less. */
+  /** `head` adds `host` and `content-length`, so this creates two headers fewer than `count`. */
   const shortHeaders = (count: number) => Array.from({ length: count - 2 }, (_, i) => `x-${i}: ${i}\r\n`).join('');
 
   test.each<[string, string, number]>([

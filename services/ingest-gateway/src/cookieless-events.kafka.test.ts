@@ -47,7 +47,7 @@ test.each<[string, (token: string) => Promise<number>]>([
   expect(record?.key).toBe(`${token}:203.0.113.7`);
 });
 
-test('marks no event as cookieless that does not request it', async () => {
+test('does not mark an event as cookieless unless the event requests it', async () => {
   const { token } = await createTestTenant(fixture.database);
   const event = { event: 'a', distinct_id: 'd', cookieless_mode: true, properties: { $cookieless_mode: false } };
   const body = JSON.stringify({ api_key: token, batch: [event] });

@@ -25,7 +25,7 @@ test('many slow queries open the circuit breaker, and do not delay flag definiti
   const { flagDataMs, flagDataQueueMs } = storeTimeLimits;
   const flags = createFlagDatabase({ requests: database.sql, definitions: definitions.sql }, connections, {
     timeLimits: { ...patientTimeLimits, flagDataMs, flagDataQueueMs },
-    // Longer than the test.
+    // Keeps the circuit breaker open for longer than the test takes.
     restMs: 600_000,
   });
   const slow = Array.from({ length: 20 }, () => flags.requests.query('SELECT pg_sleep(1)'));

@@ -34,7 +34,7 @@ export function createFlagData({
 }: {
   database: FlagDatabase;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** The maximum memory for definitions in bytes. Compressed documents can use a quarter of it in addition. */
+  /** The maximum memory for definitions in bytes. Compressed documents can use an additional quarter of it. */
   memoryBytes: number;
   metrics: Metrics;
 }): FlagData {
@@ -70,7 +70,7 @@ export function createFlagData({
 
 /** PostgreSQL connections for flags. Each query returns or fails within a short time. */
 export interface FlagDatabase {
-  /** For queries of a single request. Each waits at most 250 ms for a connection and its result. */
+  /** Runs the queries of single requests. Each query waits at most 250 ms for a connection and its result. */
   requests: Sql;
   definitions: Sql;
   isCircuitOpen(): boolean;

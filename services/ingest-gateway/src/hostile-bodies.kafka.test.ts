@@ -12,11 +12,11 @@ let gateway: AttackedGateway;
 
 const mebibyte = 1024 * 1024;
 /**
- * The machine may be busy, so this is far longer than the delays of an idle machine, but too short to be useful to an
+ * Far longer than any delay on an idle machine, because the machine may be busy, but too short to be useful to an
  * attacker.
  */
 const longestStallMs = 15_000;
-/** Twice the size of the text, plus the memory budget for its JSON values. */
+/** Twice the size of the JSON text, plus the memory budget for its values. */
 const maxMib = 400;
 
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { cutToCodePoints } from '@millrace/contracts';
 /** A path that accepts events. Metrics and logs contain its `label`, of which only a few exist. */
 export interface CapturePath {
   label: string;
-  /** The name for events without a name. If null, they are dropped (docs/wire-rules.md#dropped-events). */
+  /** The name for events without a name. If null, such events are dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
   /**
    * Whether the body must be a batch, an array or an event with a name. All other bodies are rejected because `batch`
@@ -16,8 +16,8 @@ export interface CapturePath {
    */
   takesBatches: boolean;
   /**
-   * Whether the path is for AI clients, whose events can be larger. An event that is too large makes the whole request
-   * fail here.
+   * Whether the path is for AI clients, whose events can be larger. On such a path, an event that is too large makes
+   * the whole request fail.
    */
   isForAi: boolean;
 }
@@ -67,7 +67,7 @@ export function readSender({ origin, referer, 'user-agent': agent }: IncomingHtt
 export interface CaptureQuery {
   data: string | null;
   compression: string | null;
-  /** In Unix milliseconds. */
+  /** When the client sent the request, in Unix milliseconds. */
   sentAt: string | null;
   isBeacon: boolean;
   apiKey: string | null;

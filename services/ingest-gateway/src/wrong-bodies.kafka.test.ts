@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { createTestTenant } from '@millrace/testing';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
 
-/** Tests mistakes of new users. The errors describe the problem and its solution. */
+/** Tests the mistakes that new users make. The error messages describe the problem and its solution. */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let key: string;

@@ -172,7 +172,7 @@ describe('migrating a pre-release database', () => {
   });
 });
 
-describe('the schema of the typed client', () => {
+describe('the schema of the Prisma client', () => {
   beforeEach(() => open({ isMigrated: true }));
 
   test('the schema matches the migrations, even with additional event partitions', async () => {
@@ -182,7 +182,7 @@ describe('the schema of the typed client', () => {
     expect(await computeSchemaDrift(database.url, prismaDirectory)).toBe('');
   });
 
-  test('the schema drift contains everything that only the migrations have', async () => {
+  test('the schema drift lists everything that only the migrations define', async () => {
     await client.query(
       `ALTER TABLE person ADD COLUMN of_person TEXT;
        ALTER TABLE event ADD COLUMN of_event TEXT;
@@ -195,7 +195,7 @@ describe('the schema of the typed client', () => {
       expect(drift).toContain(found);
   });
 
-  test('the schema drift contains a column that only the schema has', async () => {
+  test('the schema drift lists a column that only the schema defines', async () => {
     const file = join(prisma.directory, 'schema.prisma');
     writeFileSync(file, readFileSync(file, 'utf8').replace('model event {', 'model event {\n  extra String?'));
     expect(await computeSchemaDrift(database.url, prisma.directory)).toMatch(/ALTER TABLE "event".*"extra"/s);

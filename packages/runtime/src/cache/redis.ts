@@ -137,7 +137,7 @@ function createSubscriber(connection: RedisConnection, options: ClientOptions): 
   const disconnect = keepConnected(client, firstRetryMs);
   // Each subscription adds a listener, and the number of subscriptions is not limited.
   client.setMaxListeners(0);
-  // The command connection already reports these errors.
+  // Ignore connection errors here, because the command connection already reports them.
   client.on('error', () => {});
   watchSentinels(client, () => {});
   const channels = new Set<string>();

@@ -4,7 +4,7 @@ import type { Mailer, MailOutcome, SmtpSettings } from './mailer.ts';
 import { createReloadingTransport } from './reloading-transport.ts';
 
 /**
- * Sends email over SMTP with a small connection pool. Never logs addresses and contents. A server response can quote
+ * Sends email over SMTP with a small connection pool. Never logs addresses or contents. A server response can quote
  * them, so only its code is logged.
  */
 export function createMailer(

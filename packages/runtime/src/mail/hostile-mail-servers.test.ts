@@ -19,7 +19,7 @@ const usual: Record<Step, string> = {
   ...{ DATA: '354 go on\r\n', end: '250 taken\r\n' },
 };
 
-/** Behaves like a normal mail server until `step`, where the script takes over the connection. */
+/** Behaves like a normal mail server until `step`. From then on, the script controls the connection. */
 const at =
   (badStep: Step | null, script: SocketScript = () => {}): SocketScript =>
   (socket) => {

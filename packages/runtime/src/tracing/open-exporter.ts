@@ -56,12 +56,12 @@ export function openExporter(service: string, endpoint: string, reportLost: Repo
   };
 }
 
-/** Spans beyond `maxQueueSize` are dropped, so that a slow collector uses little memory. */
+/** Spans beyond `maxQueueSize` are dropped, so that a slow collector does not fill the memory. */
 const limits = { maxQueueSize: 2048, maxExportBatchSize: 256, scheduledDelayMillis: 2000, exportTimeoutMillis: 5000 };
 
 /**
- * Queues ended spans and exports them in batches, one at a time. The queue counts its spans, because the library drops
- * spans without reporting it.
+ * Queues ended spans and exports them in batches, one at a time. The queue counts its spans, because the library does
+ * not report the spans that it drops.
  */
 function createSpanQueue(exporter: SpanExporter, reportLost: ReportLostSpans): SpanProcessor {
   let waiting = 0;

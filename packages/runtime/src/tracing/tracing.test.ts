@@ -37,7 +37,7 @@ async function traceTo(mayRespond: Promise<void>) {
   };
 }
 
-test('creates no tracing if no collector is configured', async () => {
+test('does not set up tracing if no collector is configured', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   expect(await createTracing('test', { traceSampleRatio: 1 }, { logger, metrics })).toBeNull();
 });

@@ -240,7 +240,7 @@ test('retries an export whose destination is unavailable and reports the reason,
   await proxy.stop();
 });
 
-test('fails an export after five attempts if its database does not exist', async () => {
+test('fails an export after five attempts if the destination database does not exist', async () => {
   const { id } = await oneRun({}, { database: 'there_is_no_such_database' });
   await repeatUntilDone(() => planRun(fixture));
   for (let attempt = 1; attempt <= 6; attempt += 1) {
@@ -270,7 +270,7 @@ test('leaves nothing at the destination of a cancelled export', async () => {
   await storeEvents(fixture.database.sql, environmentId, { count: 200, from: '2026-11-10T10:00:00Z' });
   await repeatUntilDone(() => planRun(fixture));
   const { sql } = fixture.database;
-  // The trigger cancels the run after its claim and before the first page.
+  // The trigger cancels the run after a worker has claimed it and before its first page.
   await sql.query(`CREATE OR REPLACE FUNCTION cancel_run() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN NEW.status = 'Cancelled'; RETURN NEW; END $$`);
   await sql.query(`CREATE TRIGGER cancelling BEFORE UPDATE ON batch_export_run FOR EACH ROW

@@ -18,7 +18,7 @@ export interface DestinationWriter {
 }
 
 export interface OpenedRun extends ClaimedRun {
-  /** Includes secrets, so it must not be logged. */
+  /** The settings include secrets, so they must not be logged. */
   settings: Record<string, unknown>;
   /** The columns that the export's query selects, or null to export all fields. */
   columns: readonly ExportColumn[] | null;

@@ -103,7 +103,7 @@ const modules = await clickHouseOrSkip();
     }
     expect(rows).toHaveLength(count);
     expect(rows).toMatchObject(expected);
-    // A page can exceed its limit of 6 MiB by one event.
+    // A page can exceed its target size of 4 MiB by one event.
     expect(Math.max(0, ...sizes)).toBeLessThan(6 * 1024 * 1024);
   });
 

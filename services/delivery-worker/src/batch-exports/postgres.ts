@@ -108,7 +108,7 @@ function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Replaces a database error with its code, without the server's message, which may contain values. */
+/** Replaces a database error with its code, because the server's message may contain values. */
 async function named<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -22,11 +22,11 @@ export type SettledUntil = () => Promise<Date | null>;
 interface SettledUntilDeps {
   sql: Sql;
   logger: Logger;
-  /** Minimum age of events in seconds, because an event is committed after its stored time. */
+  /** Minimum age in seconds of events to export, because an event is committed after its stored time. */
   settleSeconds?: number;
 }
 
-/** When a hidden transaction was first seen, and the last check before that, or null if no check came before. */
+/** When a hidden transaction was first seen, and when the check before that ran (null if it was the first check). */
 interface Seen {
   firstAt: Date;
   startedAfter: Date | null;
@@ -123,7 +123,7 @@ function sizeOf(row: EventRecord | PersonRecord): number {
   return 300 + row.properties.length + ('person_properties' in row ? row.person_properties.length : 0);
 }
 
-/** Time limit for one page in milliseconds. A page normally takes far less, even if the store is busy. */
+/** Time limit for one page in milliseconds. A page normally takes much less time, even if the store is busy. */
 const longestPageMs = 120_000;
 
 /** Reads a run's events from ClickHouse, in the same order and with the same page size as from PostgreSQL. */

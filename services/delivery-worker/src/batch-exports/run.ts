@@ -59,7 +59,7 @@ export interface ExportRunDeps extends DestinationOptions {
   secretBox: SecretBox;
   settledUntil: SettledUntil;
   events: EventStore;
-  /** Whether events are copied to ClickHouse. Exports then read them from there. */
+  /** Whether events are copied to ClickHouse. If so, exports read them there. */
   isCopied: boolean;
   parser: SqlParser;
   counter: ReturnType<typeof createExportMetrics>;
@@ -73,7 +73,7 @@ class Interrupted extends Error {}
 
 /**
  * Starts a due run, in addition to those in progress.
- * @param signal aborted when the worker stops, which releases runs at their next page
+ * @param signal a signal that is aborted when the worker stops. Runs are then released at their next page
  * @returns whether more runs may be due
  */
 export async function runDueExports(deps: ExportRunDeps, signal: AbortSignal, slots: FairSlots): Promise<boolean> {
@@ -141,7 +141,7 @@ async function copy(
   const writer = await openWriter({ ...openSecrets(run, deps.secretBox), columns: query?.columns ?? null }, deps);
   try {
     const records = await copyPages(run, { where, query, writer, deps, signal });
-    // A run may have been cancelled since its last page. It must not become visible at the destination then.
+    // A run may have been cancelled since its last page. If so, it must not become visible at the destination.
     await keepClaim(run, records, { deps, signal });
     await writer.commit();
     return { records, bytes: writer.bytes() };

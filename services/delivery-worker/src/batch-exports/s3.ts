@@ -152,7 +152,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Replaces an error with its name, without the message, which may contain keys. */
+/** Replaces an error with its name, because the message may contain keys. */
 function toDestinationError(cause: unknown): DestinationError {
   const { name, code, $metadata } = cause as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;

@@ -87,7 +87,7 @@ test('a hidden session of a different role delays an interval only if it has wri
   expect(await planned(id, settledUntil)).toBe(true);
 });
 
-test('uninterrupted batches do not delay an interval for long', async () => {
+test('a continuous stream of consumer batches does not delay an export for long', async () => {
   const settledUntil = settledOf(worker);
   let id = '';
   await consumer.transaction(async (one) => {

@@ -55,7 +55,7 @@ interface PlannableBackfill extends ExportRhythm {
   has_failed_run: boolean;
 }
 
-/** Locks a backfill without open runs. It is complete, or needs its next runs. */
+/** Locks a backfill without open runs. Such a backfill is complete, or needs its next runs. */
 export async function lockOpenBackfill(tx: Transaction): Promise<PlannableBackfill | undefined> {
   const rows = await tx.query<PlannableBackfill & Record<string, unknown>>(
     `SELECT b.id, b.batch_export_id, e."interval", e.timezone, e.offset_day, e.offset_hour, b.end_at, b.next_interval_start,

@@ -139,7 +139,7 @@ test('counts persons one by one if a property has too many different values', as
   expect(await stateOf(id)).toMatchObject({ count: 10_100 });
 });
 
-test('records a cohort that cannot be counted, and retries it with growing delays without affecting others', async () => {
+test('records why a cohort cannot be counted, and retries it with growing delays without affecting others', async () => {
   await persons(2, { plan: 'pro' });
   const missing = await cohort(tree(within(2_000_000_000)));
   const good = await cohort(tree(plan('pro')));

@@ -15,7 +15,8 @@ import { type ClaimedCohort, claimDueCohorts, releaseClaims, renewClaims, saveCo
 
 const leaseSeconds = 300;
 /**
- * Time limit in milliseconds for a statement that reads all of a project's persons. Claims are not renewed meanwhile.
+ * Time limit in milliseconds for a statement that reads all of a project's persons. Claims are not renewed while it
+ * runs.
  */
 export const maxStatementMs = 240_000;
 /** Maximum number of cohorts that are counted in one pass over a project's persons. */
@@ -42,7 +43,7 @@ class CannotCount extends Error {}
 /**
  * Counts the persons in due cohorts, and fills static cohorts that were created as copies. Keeps one page of persons in
  * memory, and no transaction open.
- * @param signal aborted when the worker stops, which releases claims at the next page
+ * @param signal a signal that is aborted when the worker stops. Claims are then released at the next page
  * @returns whether more cohorts may be due
  */
 export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSignal): Promise<boolean> {
@@ -57,7 +58,10 @@ export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSigna
   return true;
 }
 
-/** If the database is unavailable, the claims expire instead. */
+/**
+ * Runs `work`. If it fails, records the failure. If the database is unavailable, nothing is recorded, and the claims
+ * expire.
+ */
 async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: () => Promise<void>): Promise<void> {
   const { database, logger, counter } = deps;
   try {
@@ -136,7 +140,7 @@ async function fillAndCount(deps: CountCohortsDeps, cohort: ClaimedCohort, signa
   counter.inc({ result: 'counted' });
 }
 
-/** Adds members as they are found. An attempt that is repeated ignores members that already exist. */
+/** Adds members as they are found. A repeated attempt skips members that already exist. */
 async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: AbortSignal): Promise<void> {
   const { fill_from: source, project_id: projectId, id: cohortId } = cohort;
   if (source === null) return;

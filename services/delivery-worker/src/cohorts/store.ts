@@ -3,7 +3,7 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
 export interface ClaimedCohort extends Columns<'cohort', 'id' | 'project_id' | 'is_static'> {
-  /** The version when the cohort was claimed. If the cohort changes during the count, it is counted again. */
+  /** The cohort's version when it was claimed. If the cohort changes during the count, it is counted again. */
   version: number;
   /** The cohort or flag whose members the new cohort must copy first. */
   fill_from: { cohort: number } | { flag: number } | null;

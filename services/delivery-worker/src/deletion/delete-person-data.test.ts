@@ -101,7 +101,7 @@ test("deletes a person's events in batches, but not those of other persons or of
   expect(remaining).toEqual([{ distinct_id: null }, { distinct_id: null }, { distinct_id: null }]);
 });
 
-test("removes a deleted person's data from events if the request keeps the events", async () => {
+test("removes a deleted person's data from events if the deletion request asks to keep the events", async () => {
   const uuid = await storePerson(['ada']);
   await storeEvents('ada', uuid, { count: 25 });
   const id = await ask(uuid, false);

@@ -135,7 +135,7 @@ export async function deleteWarningsAbout(
   );
 }
 
-/** Requests the same removal from ClickHouse, which may contain older events than PostgreSQL. */
+/** Requests the same removal from ClickHouse, because it may contain older events than PostgreSQL. */
 export async function requestRemoval(
   tx: Transaction,
   { project_id, person_uuid, requested_at, delete_events }: PersonDeletionRow,
@@ -242,7 +242,8 @@ export async function deleteSomeRows(
   table: (typeof ingestedTables)[number],
   { environmentId, limit }: { environmentId: number; limit: number },
 ): Promise<number> {
-  // Partitions can contain the same `ctid`, so the statement may delete a few more of the environment's rows.
+  // Rows in different partitions can have the same `ctid`, so the statement may delete a few more of the environment's
+  // rows.
   const rows = await tx.query<{ count: number }>(
     `WITH gone AS (
        DELETE FROM "${table}"

@@ -55,7 +55,7 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   return true;
 }
 
-/** Returns null without a valid certificate. */
+/** Returns the number of days until the last certificate expires, or null if no certificate is valid. */
 function daysOfCertificate(text: string | null, now: Date): number | null {
   try {
     const ends = readSamlCertificates(text ?? '').map(({ expiresAt }) => expiresAt.getTime());

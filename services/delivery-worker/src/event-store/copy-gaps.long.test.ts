@@ -86,7 +86,7 @@ const modules = await clickHouseOrSkip();
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const random = (max: number) => Math.random() * max;
 
-  test('engine-031: copies every event of transactions that commit late, whatever the workers do', async () => {
+  test('engine-031: copies every event of transactions that commit late, even while workers crash or are replaced', async () => {
     const project = await tenant();
     await followAll();
     const end = Date.now() + 20_000;

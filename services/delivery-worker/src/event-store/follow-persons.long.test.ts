@@ -255,7 +255,7 @@ const modules = await clickHouseOrSkip();
         `%${killedAfterMs}`,
       ]);
       await server.restart();
-      // Restart the worker too.
+      // Release the claim too, as if the worker had restarted.
       await query('UPDATE event_store_copy SET claimed_until = NULL');
     }
     await copyAll();

@@ -29,7 +29,7 @@ export function createPersonFollower({ database, target, gauge }: PersonFollower
   return async () => {
     // Report the lag before copying too, so that it grows while ClickHouse does not respond.
     const step = await copyPersonPortion({ ...target, database }, { onBegin: reportLag });
-    // Without a step, another worker is copying, or has crashed and still has an unexpired claim.
+    // If there is no step, another worker is copying, or a crashed worker's claim has not expired yet.
     reportLag(step === null ? (await readCopiedUntil(database.sql)).persons : step.copiedUntil);
     return step?.hasMore ?? false;
   };

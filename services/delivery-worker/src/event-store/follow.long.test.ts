@@ -66,8 +66,8 @@ const modules = await clickHouseOrSkip();
     gauge = createCopyMetrics(fixture.metrics);
   });
   /**
-   * Copies until all currently stored events have been copied. One pass can end earlier, for example because of an
-   * older transaction of PostgreSQL's autovacuum, which counts as soon as it writes.
+   * Copies until all currently stored events have been copied. A pass stops at the oldest open transaction that has
+   * written something, even if it is an autovacuum transaction, so several passes may be necessary.
    */
   const followAll = async (follow = follower()) => {
     const { sql } = fixture.database;

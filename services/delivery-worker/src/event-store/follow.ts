@@ -174,7 +174,7 @@ interface Removals extends EventsToRemove {
   keepsEvents: boolean;
 }
 
-/** Groups the removals of the same deletion. */
+/** Groups removals that belong to the same deletion. */
 function alike(removals: readonly EventRemoval[]): Removals[] {
   const groups = new Map<string, Removals>();
   for (const removal of removals) {

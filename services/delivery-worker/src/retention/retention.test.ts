@@ -69,7 +69,7 @@ test('keeps all events without a retention limit', async () => {
   expect(await agesIn('event', tenant.environmentId)).toHaveLength(2);
 });
 
-test("drops complete months beyond the installation's limit, and events before 2015", async () => {
+test("drops complete months that exceed the installation's retention limit, and events before 2015", async () => {
   for (const days of [1, 89, 125, 126, 800]) await storeEvent(tenant.environmentId, daysAgo(days));
   for (let n = 0; n < 5; n += 1) await storeEvent(tenant.environmentId, new Date('2001-01-01T00:00:00Z'));
   await expireAll(90);
@@ -136,7 +136,7 @@ test('keeps the identities of events for a month longer than the events', async 
   expect(await agesIn('event_identity', other.environmentId)).toHaveLength(5);
 });
 
-test("deletes warnings after a number of days, or together with their environment's events", async () => {
+test("deletes warnings after the configured number of days, or together with their environment's events", async () => {
   const other = await createTestTenant(fixture.database);
   await setRetention(tenant.environmentId, 30);
   for (const { environmentId } of [tenant, other]) {
@@ -153,7 +153,7 @@ test("deletes warnings after a number of days, or together with their environmen
   expect(await agesIn('ingestion_warning', other.environmentId)).toEqual([1, 31]);
 });
 
-test('deletes activity records after a number of days', async () => {
+test('deletes activity records after the configured number of days', async () => {
   for (const days of [1, 91, 92, 93]) {
     await query(
       `INSERT INTO activity_log (id, scope, item_id, activity, detail, created_at)

@@ -103,7 +103,7 @@ function takesTooLong(error: unknown): boolean {
   return error instanceof Error && 'code' in error && tooLong.has(error.code);
 }
 
-/** Months from this one on have their own partition, which `dropMonths` can drop. */
+/** Each month from this one on has its own partition, which `dropMonths` can drop. */
 const firstMonth = new Date('2015-01-01T00:00:00Z');
 
 /**

@@ -112,8 +112,8 @@ export async function encryptFlagPayloads(deps: SealingDeps, signal: AbortSignal
   const { newestPrefix, keyIds } = deps.secretBox;
   if (newestPrefix === null) return false;
   let sealed = 0;
-  // Iterate by ID, because payloads that no key can decrypt stay unencrypted: a loop until no flag is found would never
-  // end.
+  // Iterate by ID: flags whose payloads cannot be decrypted are found again, so a loop until no flag is found would
+  // never end.
   for (let after = 0; !signal.aborted; ) {
     const flags = await findFlagsToEncrypt(deps.database.sql, { newestPrefix, keyIds, after, limit: portion });
     for (const flag of flags) sealed += Number(await sealFlag(deps, flag));

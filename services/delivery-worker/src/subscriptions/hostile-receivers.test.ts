@@ -16,8 +16,8 @@ import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from '.
 import { scheduleDueReports } from './schedule.ts';
 
 /**
- * The expected delivery error for each outcome in the table of misbehaving servers. Its outcomes are those of clients
- * that read only the status.
+ * The expected delivery error for each outcome in the table of misbehaving servers. The table assumes clients that read
+ * only the status.
  */
 const errors: Record<string, RegExp | null> = {
   ok: null,

@@ -132,7 +132,7 @@ test('an email contains the number in the date range, its change, a picture and 
   expect(png.readUInt32BE(16)).toBe(1280);
 });
 
-test('insight-300: escapes a name with markup, emoji and right-to-left text', async () => {
+test("insight-300: an email escapes markup in an insight's name, and keeps emoji and right-to-left text", async () => {
   const name = '</td><i>Zahlen</i> & 📈 אנשים היום';
   await subscribe({ insight: await insight(name), title: name });
   await send();
@@ -372,7 +372,7 @@ test("insight-299: a webhook report contains the numbers, the rows and the pictu
   expect(post().insights[0]).not.toHaveProperty('chart');
 });
 
-test('sends Slack a message with the numbers, a picture that Slack can load, and a text for clients without blocks', async () => {
+test('sends Slack a message with the numbers, a picture that Slack can load, and plain text for clients without blocks', async () => {
   await subscribe({
     insight: await insight('Orders <!channel>'),
     target_type: 'slack',

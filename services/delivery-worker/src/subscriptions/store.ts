@@ -173,7 +173,7 @@ export interface ClaimedDelivery
   frequency: RecurrenceRule['frequency'];
   byweekday: RecurrenceRule['byweekday'];
   environment_name: string;
-  /** The insight's or dashboard's name. It remains known after a deletion. */
+  /** The name of the insight or dashboard, even if it has been deleted. */
   subject_name: string | null;
   insight_short_id: string | null;
   /** The first name of the user who created the subscription. */

@@ -82,7 +82,7 @@ test.each([
   ['dashboard', {}],
   ['insight', { dashboard: 'there' }],
 ] as const)(
-  'insight-298: when its %s was deleted, notifies everyone once and deletes the subscription (%j)',
+  'insight-298: notifies everyone once and deletes a subscription after its %s was deleted (%j)',
   async (kind, more) => {
     const gone = await subject(kind, { name: 'Sign-ups', deleted: true });
     const also = 'dashboard' in more ? { dashboard: await subject('dashboard') } : {};
@@ -116,7 +116,7 @@ test("a report has its insight's name, and is sent only while the insight exists
   expect(await nextDate(id)).toEqual(new Date('2026-11-16T09:00:00Z'));
 });
 
-test('sends no reports for subscriptions that are not due, deleted or finished', async () => {
+test('sends no reports for subscriptions that are deleted, finished or not yet due', async () => {
   await store({ next_delivery_date: '2026-11-10T12:00:01Z' });
   await store({ deleted: true });
   await store({ next_delivery_date: null });

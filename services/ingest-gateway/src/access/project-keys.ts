@@ -35,7 +35,7 @@ export interface ProjectKeysOptions {
 
 const restAfterFailureMs = 1000;
 /**
- * Limits of concurrent key lookups. `max` is below the size of the connection pool (start.ts), so that the time limit
+ * Limits on concurrent key lookups. `max` is below the size of the connection pool (start.ts), so that the time limit
  * measures PostgreSQL and not the wait for a connection.
  */
 const databaseSlots = { max: 3, maxWaiting: 1000 };
@@ -76,7 +76,7 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
     return cached;
   }
 
-  /** Looks up a key. If this takes too long, uses the cached project of any age. */
+  /** Looks up a key. If this takes too long, uses the cached project, however old it is. */
   function lookUpInTime(token: string): Promise<KeyLookup> {
     const project = memory.findAnyAge(token);
     const lookup = lookUpOnce(token);

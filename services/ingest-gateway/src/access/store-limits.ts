@@ -3,19 +3,20 @@
 import { AppError, isAppError } from '@millrace/runtime';
 
 /**
- * How long requests wait for PostgreSQL, in milliseconds. `…QueueMs` is the wait for other queries of the same type.
+ * How long requests wait for PostgreSQL, in milliseconds. The `…QueueMs` limits apply to the wait for other queries of
+ * the same type.
  */
 export interface StoreTimeLimits {
   keyMs: number;
   keyQueueMs: number;
-  /** For a key with a cached result. */
+  /** The limit for a key with a cached result. */
   oldKeyMs: number;
   flagDataMs: number;
   flagDataQueueMs: number;
   definitionsMs: number;
   definitionsQueueMs: number;
   settingsMs: number;
-  /** For evaluating an expensive flag request. Clients wait three seconds for the response. */
+  /** The limit for evaluating an expensive flag request. Clients wait three seconds for the response. */
   expensiveFlagsMs: number;
   bearerQueueMs: number;
 }
@@ -48,7 +49,7 @@ export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   });
 }
 
-/** Returns true if the time limit was exceeded. The store may only be slow, and not down. */
+/** Returns true if the time limit was exceeded. The store may be slow rather than down. */
 export function isTimeLimitExceeded(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'slow';
 }

@@ -29,7 +29,7 @@ export function decodeBase64(bytes: Buffer): Buffer | null {
   return joined.length < text.length && decoded.length === decodedLength(joined) ? decoded : null;
 }
 
-/** Converts spaces back to `+`, which form decoding has replaced. Base64 contains no spaces (case body-012). */
+/** Restores each `+` that form decoding has replaced with a space. Base64 contains no spaces (case body-012). */
 export function restorePlusSigns(text: string): string {
   return text.includes(' ') && !/[^A-Za-z0-9+/=_ -]/.test(text.slice(0, inspectedBytes))
     ? text.replaceAll(' ', '+')
@@ -55,9 +55,9 @@ const knownFirstFields = ['data=', '_=', 'ip=', 'compression='];
 const dataField = /(?:^|&)data=/;
 
 /**
- * Returns whether a body is a form: it starts like a form, because some clients do not send a form's Content-Type, or
- * it has that Content-Type and the field `data`. JSON with a form's Content-Type, which `curl -d` sends, is not a form.
- * See cases body-011 to body-017 (docs/wire-rules.md#body-decoding).
+ * Returns whether a body is a form. A body is a form if it starts like one, because some clients do not send a form's
+ * Content-Type, or if it has that Content-Type and the field `data`. JSON with a form's Content-Type, which `curl -d`
+ * sends, is not a form. See cases body-011 to body-017 (docs/wire-rules.md#body-decoding).
  */
 export function isForm(bytes: Buffer, contentType: string): boolean {
   const start = bytes.toString('latin1', 0, 128);

@@ -26,9 +26,7 @@ export interface ThreadShares {
   maxKiB: number;
 }
 
-/**
- * Requests up to this size have an eighth of the budget to themselves, so that large requests cannot block small ones.
- */
+/** An eighth of the budget is reserved for requests up to this size, so that large requests cannot block small ones. */
 const smallBytes = 256 * 1024;
 const shareOfLarge = 7 / 8;
 

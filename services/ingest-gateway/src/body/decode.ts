@@ -30,7 +30,7 @@ export interface ReceivedBody {
 
 export interface BodyHints {
   compression: string | null;
-  /** In lower case. An empty string if the header is missing. */
+  /** The content type in lower case, or an empty string if the header is missing. */
   contentType: string;
   contentEncoding: string;
 }

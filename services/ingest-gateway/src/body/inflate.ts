@@ -122,7 +122,10 @@ export function notGzipError(): AppError {
 
 const options = { chunkSize: 64 * 1024 };
 
-/** Node.js supports Zstandard since version 22.15. Older versions reject a Zstandard body like any unknown encoding. */
+/**
+ * Node.js has supported Zstandard since version 22.15. Older versions reject a Zstandard body like any unknown
+ * encoding.
+ */
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
 
 const decompressors = new Map<string, () => Transform>([
@@ -132,7 +135,7 @@ const decompressors = new Map<string, () => Transform>([
   ...(createZstdDecompress === undefined ? [] : [['zstd', () => createZstdDecompress()] as const]),
 ]);
 
-/** Deflate and Brotli are missing, because their streams do not start with fixed bytes. */
+/** This map omits deflate and Brotli, because their streams do not start with fixed bytes. */
 const firstBytes = new Map([
   ['gzip', Buffer.from([0x1f, 0x8b])],
   ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],

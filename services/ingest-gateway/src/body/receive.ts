@@ -10,7 +10,8 @@ import { missingDataError, type ReceivedBody } from './decode.ts';
 import type { Uploads } from './uploads.ts';
 
 /**
- * Receives a request's body. The query parameter `data` replaces it (docs/wire-rules.md#body-decoding).
+ * Receives a request's body. If the query parameter `data` is set, it replaces the body
+ * (docs/wire-rules.md#body-decoding).
  * @throws AppError like `receiveBytes`, or `invalid` if the request has no data
  */
 export async function receiveBody(
@@ -74,8 +75,8 @@ export async function receiveBytes(request: IncomingMessage, options: ReceiveOpt
 const nothing = Buffer.alloc(0);
 
 /**
- * Receives a body that arrives in several chunks. Only such a body needs the listeners and the timer, which for a small
- * request cost as much as everything else.
+ * Receives a body that arrives in several chunks. Only such a body needs the listeners and the timer. For a small
+ * request, they would double the cost.
  */
 function receivePieces(request: IncomingMessage, declared: number, options: ReceiveOptions): Promise<Buffer> {
   const { maxBodyBytes, bodyTimeoutMs, lease, uploads } = options;

@@ -35,7 +35,7 @@ export interface CaptureRequest {
   slices(): Iterable<EventSlice>;
   /** The original index of each valid event in the request, or undefined if all events are valid. */
   indexes?: ArrayLike<number> | undefined;
-  /** Counts and samples of dropped events. Invalid events have already been added. */
+  /** Counts and samples of dropped events. Already includes the invalid events. */
   dropped: DropTally;
   omittedParts?: readonly string[] | undefined;
   /** Whether the client sends the events again after 429. All clients do so after 503. */
@@ -56,7 +56,7 @@ export interface EventSlice {
 
 export interface CaptureReader {
   path: string;
-  /** The name for events without a name. If null, they are dropped (docs/wire-rules.md#dropped-events). */
+  /** The name for events without a name. If null, such events are dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
   maxRecordBytes: number;
   /**
@@ -109,7 +109,7 @@ export interface RequestContext {
   ip: string | null;
   /** Null if the key could not be looked up. */
   environmentId: number | null;
-  /** Null drops events without a name. */
+  /** The name for events without a name. If null, such events are dropped. */
   nameForNameless: string | null;
   createUuid(): string;
 }
@@ -118,10 +118,13 @@ export interface AcceptedEvent {
   index: number;
   record: CapturedEvent;
   /**
-   * Fields that are copied to the record as unparsed JSON. `record` then contains only what the gateway reads of them.
+   * Fields that are copied to the record as unparsed JSON. If set, `record` contains only the properties that the
+   * gateway reads.
    */
   raw?: RawFields | undefined;
-  /** Together with the key, determines the partition. The distinct ID, or the IP address for a cookieless event. */
+  /**
+   * Determines the partition, together with the key. It is the distinct ID, or the IP address for a cookieless event.
+   */
   partitionId: string;
   /**
    * How the event is sent to the overflow topic: with its key (`in_order`), or spread over all partitions. Absent if it

@@ -48,12 +48,12 @@ describe('request shapes', () => {
     expect(parse({ ...batch(event), historical_migration: null }).isHistorical).toBe(false);
   });
 
-  test('topic-003 ignores the historical flag in all other positions', () => {
+  test('topic-003 ignores the historical flag in a request that is not a batch', () => {
     expect(parse({ api_key: key, ...event, historical_migration: true }).isHistorical).toBe(false);
     expect(parse([{ api_key: key, ...event, historical_migration: true }]).isHistorical).toBe(false);
   });
 
-  test("time-011 reads a batch's `sent_at`, and `sentAt` of an old client", () => {
+  test("time-011 reads a batch's `sent_at`, or `sentAt` from old clients", () => {
     const sentAtMs = Date.UTC(2026, 10, 21);
     expect(parse({ ...batch(event), sent_at: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
     expect(parse({ ...batch(event), sentAt: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);

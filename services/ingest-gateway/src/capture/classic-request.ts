@@ -24,7 +24,7 @@ import { findProjectApiKey } from './project-api-key.ts';
 export interface ParsedRequest {
   /** A well-formed project API key, which may not exist. */
   token: string;
-  /** In request order. */
+  /** The events in the order of the request. */
   events: ClientEvent[];
   /** The original index of each valid event in the request, or undefined if all events are valid. */
   indexes: Int32Array<ArrayBuffer> | undefined;
@@ -171,8 +171,8 @@ function readHistorical(envelope: Fields): boolean {
 }
 
 /**
- * Returns whether an ID of the event is an integer that JavaScript cannot represent exactly. Such an ID must be read as
- * a string.
+ * Returns whether any ID in the event is an integer that JavaScript cannot represent exactly. Such an ID must be read
+ * as a string.
  */
 function hasRoundedId(event: unknown): boolean {
   if (typeof event !== 'object' || event === null) return false;

@@ -89,7 +89,7 @@ export function truncateDistinctId(id: string): string {
   return cutToCodePoints(id, maxCodePoints);
 }
 
-/** The property with the second distinct ID, by the name of the merge event. */
+/** Maps the name of each merge event to the property that contains the second distinct ID. */
 const otherIdProperty = new Map<string, string>([
   [eventNames.identify, '$anon_distinct_id'],
   [eventNames.createAlias, 'alias'],
@@ -103,8 +103,8 @@ export function readRawOtherId({ event, properties }: ClientEvent): unknown {
 }
 
 /**
- * Returns the property of a merge event whose distinct ID is too long, or null if none is. The ID must be truncated,
- * because its user's events were stored under the truncated ID.
+ * Returns the name of the property that contains a merge event's second distinct ID if this ID is too long, or null if
+ * it is not. The ID must be truncated, because its user's events were stored under the truncated ID.
  */
 export function findOverlongOtherId(name: string, properties: Record<string, unknown>): string | null {
   const property = otherIdProperty.get(name);
@@ -183,7 +183,7 @@ interface EventFault {
   cause: 'invalid_event' | 'malformed_event_properties';
   /** The path of the invalid field in the event, for example `properties`. Empty if the event as a whole is invalid. */
   path: readonly string[];
-  /** For example `must be an object, not number`. */
+  /** The violated rule, for example `must be an object, not number`. */
   reason: string;
 }
 

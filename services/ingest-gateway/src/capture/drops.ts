@@ -12,7 +12,7 @@ export interface DropSample {
   index: number;
   uuid: string | null;
   event: string | null;
-  /** As the client sent it. Present if the warning is about the timestamp. */
+  /** The timestamp as the client sent it. Present if the warning is about the timestamp. */
   timestamp?: string | null;
   /** The request's `sent_at`. Present if the warning is about it. */
   sent_at?: string;

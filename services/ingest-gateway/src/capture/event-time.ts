@@ -54,7 +54,10 @@ function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: numbe
   return timestampMs - (sentAtMs - nowMs);
 }
 
-/** A lower query parameter `_` is in seconds or is not a time. PostHog ignores years up to 2020 (case time-012). */
+/**
+ * A query parameter `_` below this value is in seconds, or is not a time. PostHog ignores years up to 2020 (case
+ * time-012).
+ */
 const oldestQueryMs = Date.UTC(2021, 0, 1);
 const newestMs = Date.UTC(9999, 11, 31);
 const oldestMs = new Date(0).setUTCFullYear(1, 0, 2);
@@ -125,7 +128,10 @@ export function parseTimestamp(text: string): number | null {
   );
 }
 
-/** Like `parseTimestamp`, but accepts only a complete date and time with a UTC offset (rule 1 of the same section). */
+/**
+ * Like `parseTimestamp`, but accepts only a complete date and time with a UTC offset (rule 1 in
+ * docs/wire-rules.md#times).
+ */
 export function parseZonedTimestamp(text: string): number | null {
   return fromUtcText(text, readIso) ?? (text.length <= longestText && strictIso.test(text) ? readIso(text) : null);
 }
@@ -275,9 +281,9 @@ function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-// `formatUtc` and `fromUtcText` handle the form that nearly all SDKs send and that log records use:
-// `2026-11-21T12:34:56.789Z`. They cache the last date, because most timestamps in a request are from the same day. Each event
-// needs three such conversions, and the built-in functions take four times as long.
+// `formatUtc` and `fromUtcText` handle the format that nearly all SDKs send and that log records use:
+// `2026-11-21T12:34:56.789Z`. They cache the last date, because most timestamps in a request are from the same day.
+// Each event needs three such conversions, and the built-in functions take four times as long.
 
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 const threeDigits = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'));
@@ -306,8 +312,8 @@ let lastReadDate = '1970-01-01T';
 let lastReadDateMs = 0;
 
 /**
- * Returns milliseconds since the epoch, or null if the text has another form.
- * @param readDay parses a date without a time, and returns null if the day does not exist
+ * Returns milliseconds since the epoch, or null if the string has a different format.
+ * @param readDay a function that parses a date without a time, and returns null if the day does not exist
  */
 function fromUtcText(text: string, readDay: (date: string) => number | null): number | null {
   if (text.length !== 24 || text[10] !== 'T' || text[13] !== ':' || text[16] !== ':') return null;

@@ -186,7 +186,7 @@ test('stores parts named `__proto__` like any other part', async () => {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });
 
-test('accepts what Python sends instead of null, and what PHP sends instead of an empty object', async () => {
+test('accepts NaN and infinities from Python, and empty arrays that PHP sends instead of objects', async () => {
   const key = await newKey();
   const parts = [
     json('event', { ...generation, properties: [] }),

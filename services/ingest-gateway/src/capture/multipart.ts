@@ -51,12 +51,15 @@ export async function decodeMultipart(
 
 interface Part {
   name: string;
-  /** In lower case without parameters. Defaults to `text/plain`. */
+  /** The part's content type in lower case, without parameters. Defaults to `text/plain`. */
   type: string;
   bytes: Buffer;
 }
 
-/** Parsing each part's headers takes time, and clients send far fewer parts. */
+/**
+ * The maximum number of parts in a form. Parsing each part's headers takes time, and clients send far fewer parts than
+ * this.
+ */
 const maxParts = 200;
 const maxHeaderPairs = 20;
 const maxHeaderBytes = 8 * 1024;
@@ -113,7 +116,7 @@ function openForm(contentType: string) {
   }
 }
 
-/** Collects a part in memory. @param take reserves memory. Throws if the budget is used up. */
+/** Collects a part in memory. @param take a function that reserves memory. It throws if the budget is used up. */
 function gather(stream: BusboyFileStream, take: (bytes: number) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];

@@ -59,7 +59,7 @@ type Fields = Record<string, unknown>;
 
 /** An event of a batch before validation. Only its UUID has been validated. */
 interface SentEvent {
-  /** As the client sent it, because the client looks up the result by this string. */
+  /** The UUID as the client sent it, because the client looks up the result by this string. */
   uuid: string;
   /** Null if the event is nested too deeply. */
   fields: Fields | null;

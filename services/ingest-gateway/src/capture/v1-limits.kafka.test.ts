@@ -35,7 +35,7 @@ test('returns 200 over the quota, marks all events as limited, stores none, and 
   expect((await reader.events(token, 1)).map(({ uuid }) => uuid)).toEqual([stored.uuid]);
 });
 
-// Unlike on the other paths, the SDKs for Python, Go and Rust lose events after a 429 response here
+// On this path, unlike on the others, the SDKs for Python, Go and Rust lose events after a 429 response
 // (docs/wire-rules.md#capture-v1).
 test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])(
   'returns 503 to %s if it sends faster than the plan allows',

@@ -96,7 +96,7 @@ const tags: Record<string, string> = {
   error: 'internal_error',
 };
 
-/** Errors after which the client can retry, when the seconds in `Retry-After` have passed. */
+/** Statuses after which the client can retry the request, once the time in `Retry-After` has passed. */
 const retriedStatuses = new Set([408, 429, 500, 503]);
 
 export function toV1Refusal(error: unknown): Refusal {

@@ -241,7 +241,7 @@ describe('rejecting a whole Capture v1 request', () => {
     });
   });
 
-  test('returns 413 for a request that is too large, and 500 if the log does not acknowledge it', async () => {
+  test('returns 413 for a request that is too large, and 500 if the log does not acknowledge the events', async () => {
     const small = await fixture.startGateway({ config: { maxBodyBytes: 100, maxDecompressedBytes: 5000 } });
     const large = batchOf(event({ properties: { a: 'x'.repeat(10_000) } }));
     const tooLarge = { status: 413, json: { error: 'payload_too_large' } };
@@ -303,7 +303,7 @@ describe('rejecting a whole Capture v1 request', () => {
     ]);
   });
 
-  test('OPTIONS allows everything that a page requests', async () => {
+  test('the response to OPTIONS allows everything that a page requests', async () => {
     const response = await fetch(`${gateway.url}/i/v1/analytics/events`, {
       method: 'OPTIONS',
       headers: { origin, 'access-control-request-headers': 'posthog-attempt' },

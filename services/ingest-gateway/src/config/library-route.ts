@@ -6,7 +6,7 @@ import { type BrowserLibrary, type LibraryFile, prependToGzip } from './library.
 import { rejectOtherMethods } from './only-methods-route.ts';
 import type { SdkConfigDependencies } from './settings.ts';
 
-/** Creates the routes that serve the browser library to websites with a script tag. */
+/** Creates the routes that serve the browser library to websites that load it with a script tag. */
 export function createLibraryRoutes(deps: SdkConfigDependencies, library: BrowserLibrary | null): Router {
   const router = Router();
   fileRoutes(router, library);
@@ -76,7 +76,7 @@ function contentsOf(library: BrowserLibrary | null) {
 
 interface Script {
   etag: string;
-  /** Smallest first. */
+  /** The compressed forms of the script, smallest first. */
   forms: [coding: 'br' | 'gzip', body: () => Buffer][];
   plain(): Buffer;
   cacheControl: string;

@@ -46,7 +46,7 @@ function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: Sdk
     .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
 }
 
-/** Lists that are always empty, by path (docs/wire-rules.md#config-and-flags). */
+/** Responses with lists that are always empty, by path (docs/wire-rules.md#config-and-flags). */
 const lists: Record<string, object> = {
   '/api/surveys': { surveys: [], survey_config: null },
   '/api/web_experiments': { experiments: [] },
@@ -68,8 +68,8 @@ const discardLimits = { maxBytes: 25 * 1024 * 1024, maxMs: 30_000 };
 
 /**
  * Accepts and discards session recordings, which Millrace does not store. The response makes clients pause, and
- * prevents them from sending the same recording again (docs/wire-rules.md#config-and-flags). Does not check the API key
- * either.
+ * prevents them from sending the same recording again (docs/wire-rules.md#config-and-flags). The API key is not
+ * checked.
  */
 function recordingRoutes(router: Router): void {
   router

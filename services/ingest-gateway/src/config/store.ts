@@ -34,7 +34,7 @@ export interface PublicFeature {
   flagKey: string;
 }
 
-/** If an environment has more features, the newest are returned. A page shows far fewer. */
+/** If an environment has more features, only the newest are returned. Pages show far fewer than this. */
 const maxFeatures = 500;
 
 export async function findPublicFeatures(sql: Sql, environmentId: number): Promise<PublicFeature[]> {

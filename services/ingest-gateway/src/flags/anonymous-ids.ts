@@ -55,7 +55,10 @@ interface LoginRequest {
   loadWith(anonymousDistinctId: string): Promise<StoredData['hashKeyOverrides']>;
 }
 
-/** Caches or recalls the anonymous ID of a person that does not exist yet. @returns what the evaluation must use */
+/**
+ * Caches or recalls the anonymous ID of a person that does not exist yet.
+ * @returns the context and the stored data for the evaluation
+ */
 export async function loadWithAnonymousId(
   ids: AnonymousIdCache,
   { environmentId, context, flags, stored, loadWith }: LoginRequest,

@@ -267,7 +267,7 @@ describe('payloads of remote config flags', () => {
     }
   });
 
-  test('decrypts encrypted payloads only on the path for payloads', async () => {
+  test('decrypts encrypted payloads only on the payload path', async () => {
     const { environmentId, token, personalApiKey } = tenant;
     const { sealed } = createSecretBox(secretsKey).seal(
       { payload: '{"s":1}' },

@@ -10,7 +10,7 @@ import type { GatewayConfig } from '../config.ts';
 /** The client of a flag request. Clients take turns, so that one client cannot delay the others. */
 export interface FlagClient {
   environmentId: number;
-  /** Null if unknown. */
+  /** The client's IP address, or null if it is unknown. */
   address: string | null;
 }
 

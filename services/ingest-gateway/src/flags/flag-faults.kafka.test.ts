@@ -69,7 +69,7 @@ test.each<[string, () => Promise<void> | void]>([
   ['is unreachable', () => postgres.refuse()],
   ['accepts connections and does not respond', () => postgres.blackHole()],
 ])(
-  'flag-064: if PostgreSQL %s, flags that need no stored data are correct, and all others fail soon',
+  'flag-064: if PostgreSQL %s, flags that need no stored data are correct, and all others fail quickly',
   async (_name, fail) => {
     // After an outage, the gateway misses change notifications until it is subscribed again.
     await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });

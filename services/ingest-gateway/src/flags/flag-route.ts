@@ -165,7 +165,7 @@ interface EvaluationOptions {
   context: NonNullable<FlagRequest['context']>;
   selection: FlagSelection;
   onlySentProperties: boolean;
-  /** Null if unknown. */
+  /** The client's IP address, or null if it is unknown. */
   address: string | null;
   data: FlagData;
   expensiveRequests: ExpensiveRequests;

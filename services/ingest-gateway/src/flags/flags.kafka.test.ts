@@ -273,7 +273,7 @@ describe('flag requests and responses', () => {
     );
   });
 
-  test("evaluates only survey flags, or uses only the request's properties, if requested", async () => {
+  test("evaluates only survey flags, or only with the request's properties, if the request asks for it", async () => {
     const { token, environmentId } = await tenant();
     await rows.addPerson(environmentId, ['u'], { plan: 'pro' });
     await rows.addFlag(environmentId, 'pro', { filters: condition(person('plan', 'pro')) });

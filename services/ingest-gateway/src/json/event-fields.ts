@@ -29,7 +29,7 @@ function repair(fields: Fields, names: readonly string[]): void {
 
 /**
  * The fields that the gateway reads. All other fields are copied to the log as they were sent. For each of these
- * fields, a scan stores two numbers, the field's slot: where its value starts and where it ends.
+ * fields, a scan stores a slot of two numbers: where the field's value starts and where it ends.
  */
 const eventFields = [
   'event',
@@ -82,7 +82,7 @@ const propertySlots: readonly { name: PropertyField; slot: number }[] = property
   slot: slotByProperty.get(name) ?? 0,
 }));
 
-/** Names by length, because the length alone rules out most names in an event. */
+/** Field names grouped by length, because the length alone rules out most names in an event. */
 export type NameTable = readonly (readonly { bytes: Buffer; slot: number }[])[];
 
 function tableOf(slots: ReadonlyMap<string, number>): NameTable {

@@ -1,15 +1,15 @@
-/** Where a text stops being valid JSON. Lines and columns start at 1. */
+/** The position at which a string stops being valid JSON. Lines and columns start at 1. */
 interface JsonFault {
   line: number;
   column: number;
-  /** True if the text is valid so far but incomplete. */
+  /** Whether the string is valid JSON up to its end, but incomplete. */
   isCutShort: boolean;
 }
 
 /**
  * Finds the first invalid character. The messages of `JSON.parse` are not used, because they depend on the version of
  * Node.js and quote the text. `NaN` and infinities are accepted, as in events.
- * @param text a text that `JSON.parse` rejects
+ * @param text a string that `JSON.parse` rejects
  */
 export function findJsonFault(text: string): JsonFault {
   const at = endOfJson(text);
@@ -79,11 +79,11 @@ function endOfJson(text: string): number {
   return place();
 }
 
-/** A position in a text. Each function advances the position only if the text matches. */
+/** A position in a string. Each function advances the position only if the string matches. */
 interface JsonCursor {
   /**
    * Skips what a pattern matches at the current position. Returns false if it does not match.
-   * @param pattern must be sticky
+   * @param pattern a sticky regular expression
    */
   take(pattern: RegExp): boolean;
   takeCharacter(character: string | undefined): boolean;

@@ -5,7 +5,7 @@ import { AppError } from '@millrace/runtime';
 
 /**
  * The memory in bytes for parsing, repairing and serializing each character of a JSON text. Of all texts that were
- * tried, some needed more than 6.5 and none more than 8. The rest is a reserve.
+ * tried, some needed more than 6.5 bytes and none more than 8. The remaining bytes are a reserve.
  */
 const heapBytesPerCharacter = 10;
 

@@ -62,7 +62,7 @@ const placed = (more: fc.Arbitrary<string>) =>
     return { text, at, broken: text.slice(0, at) + character + text.slice(at) };
   });
 
-test('finds a syntax error in exactly those texts that JSON.parse rejects', () => {
+test('finds a syntax error in exactly those strings that JSON.parse rejects', () => {
   fc.assert(
     fc.property(placed(fc.constantFrom('\u0001', ',', '}', ']', '"', '\\', '1', ' ')), ({ broken }) => {
       expect(refusalOf(broken) === null).toBe(isJson(broken));

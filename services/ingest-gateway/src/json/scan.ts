@@ -11,7 +11,7 @@ import {
 } from './event-fields.ts';
 import { skipColon, skipPlainBytes, skipSpace, skipText, skipValue } from './skip-json.ts';
 
-/** Includes the event object itself. */
+/** The maximum number of nesting levels, including the event object itself. */
 export const maxNesting = 64;
 
 /**
@@ -43,7 +43,7 @@ class Scanner {
   private slots = new Int32Array(64 * positionsPerEvent);
   private events = 0;
 
-  /** Reserves an event's numbers. Returns the index of the first one. */
+  /** Reserves the position numbers of an event. Returns the index of the first one. */
   private addEvent(): number {
     const base = this.events * positionsPerEvent;
     this.events += 1;
@@ -58,8 +58,8 @@ class Scanner {
 
   /**
    * Scans an object, and stores the positions of the named fields.
-   * @param start position of the brace
-   * @param base index of the event's first number
+   * @param start the position of the opening brace
+   * @param base the index of the event's first number
    */
   private scanObject(json: Buffer, start: number, names: NameTable, base: number, levels: number): number {
     let at = skipSpace(json, start + 1);
@@ -102,7 +102,7 @@ class Scanner {
     return skipValue(json, at, levels);
   }
 
-  /** @param start position of the bracket */
+  /** @param start the position of the opening bracket */
   private scanEvents(json: Buffer, start: number): number {
     let at = skipSpace(json, start + 1);
     if (json[at] === 0x5d) return at + 1;

@@ -21,8 +21,8 @@ export function skipSpace(bytes: Buffer, start: number): number {
 
 /**
  * Skips any JSON value.
- * @param start position of its first character
- * @param levels how many levels of objects and arrays are allowed
+ * @param start the position of its first character
+ * @param levels the maximum number of nested objects and arrays
  */
 export function skipValue(bytes: Buffer, start: number, levels: number): number {
   switch (bytes[start]) {
@@ -51,7 +51,7 @@ const isPlain = new Uint8Array(256).fill(1, 0x20);
 isPlain[quote] = 0;
 isPlain[backslash] = 0;
 
-/** @param start position of the opening quote */
+/** @param start the position of the opening quote */
 export function skipText(bytes: Buffer, start: number): number {
   let at = start + 1;
   for (;;) {
@@ -143,7 +143,7 @@ function skipName(bytes: Buffer, start: number): number {
 
 /**
  * Skips the colon after a name, and the white space around it.
- * @param start position after a name, or -1
+ * @param start the position after a name, or -1
  * @returns the position of the field's value, or -1
  */
 export function skipColon(bytes: Buffer, start: number): number {

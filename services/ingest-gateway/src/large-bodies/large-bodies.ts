@@ -14,7 +14,7 @@ export interface JobContext {
 export interface LargeBodies<Job extends BodyJob, Result> {
   /**
    * Decodes a body and finds its events. Waits for a free thread. Waiting bodies already count towards the byte budget.
-   * @throws AppError like decoding and parsing, or `unavailable` if the thread crashed
+   * @throws AppError from decoding or parsing, or `unavailable` if the thread crashed
    */
   read(job: Job, context: JobContext): Promise<Result>;
   stop(): Promise<void>;

@@ -23,7 +23,7 @@ export interface HotKeysOptions {
 export interface HotKeys {
   /**
    * Counts a request's live events.
-   * @param ids each event's key without the token
+   * @param ids the key of each event, without the token
    * @returns the keys that these events have made hot
    */
   note(token: string, ids: Iterable<string>): { id: string; spike: TrafficSpike }[];
@@ -40,8 +40,8 @@ interface Candidate {
 }
 
 /**
- * A key with more than this share of `hotEvents` is counted exactly, in a counter that all gateways share. Up to ten
- * gateways can therefore share a hot key's events.
+ * A key with more than this share of `hotEvents` is counted exactly, in a counter that all gateways share. A hot key is
+ * therefore detected even if ten gateways receive equal shares of its events.
  */
 const candidateFrom = 0.1;
 const maxCandidates = 10_000;

@@ -50,7 +50,7 @@ describe.each(['settings', 'table'] as const)('event restrictions from the %s', 
     return start();
   }
 
-  test('topic-014 drop list `t1:a,t2`: drops these events with 200, counts and reports them, and stores t1:b', async () => {
+  test('topic-014 drop list `t1:a,t2`: drops these events with 200, counts and reports them, and stores other events', async () => {
     const [t1, t2] = [await newToken(), await newToken()];
     const gateway = await startWith('drop_event', [
       [t1, 'a:colon'],
@@ -106,7 +106,7 @@ describe.each(['settings', 'table'] as const)('event restrictions from the %s', 
   });
 
   // Unlike in PostHog, an event without a person keeps its key on the live topic. This costs nothing and keeps the
-  // order.
+  // events in order.
   test('topic-022 skip list: writes the events without a person, but to the usual topic with the usual key', async () => {
     const token = await newToken();
     const gateway = await startWith('skip_person_processing', [[token, 'a']]);

@@ -78,13 +78,16 @@ export interface RateLimit {
 interface RateLimitOptions {
   counters: SharedCounters;
   now(): number;
-  /** The limit applies to the sum of this window, so a single batch can exceed the number of events per second. */
+  /**
+   * The window length in milliseconds. The limit applies to the total of a window, so a single batch can exceed the
+   * number of events per second.
+   */
   windowMs: number;
 }
 
 /**
- * Creates the rate limiter. The first request of a window and the request that reaches the limit are always accepted,
- * because a batch that is larger than the limit could never be delivered otherwise.
+ * Creates the rate limiter. The first request of a window and the request that reaches the limit are always accepted.
+ * Otherwise, a batch that is larger than the limit could never be delivered.
  */
 export function createRateLimit({ counters, now, windowMs }: RateLimitOptions): RateLimit {
   return {

@@ -65,7 +65,7 @@ test('fetches an unknown counter once', async () => {
   expect(sent).toHaveLength(1);
 });
 
-test('omits expired counters', async () => {
+test('does not send expired counters to the store', async () => {
   counters.add('old', 1, Date.now() - 1);
   counters.add('new', 1, laterMs());
   await eventually(async () => (await redis.get('new')) === '1', { what: 'The count in the store' });

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 export interface SharedCounters {
   /**
    * Adds to a counter in this process.
-   * @param by 0 only requests a new counter's count from the store
+   * @param by the number to add. If it is 0, only requests a new counter's count from the store
    * @param expiresAtMs when the counter can be deleted, in milliseconds since the epoch
    * @returns the total of all gateways, as far as it is known
    */
@@ -28,7 +28,10 @@ interface Counter {
 
 /** The maximum number of counters per command. The store takes less than a millisecond for a few hundred counters. */
 const maxCountersPerFlush = 500;
-/** Limits the load on the store and on this process, however many projects exist. */
+/**
+ * The minimum delay after a flush, per counter. Limits the load on the store and on this process, however many projects
+ * exist.
+ */
 const minMsPerCounter = 1;
 const restAfterFailureMs = 1000;
 

@@ -44,8 +44,8 @@ const weight = 1 / 16;
 const sharedFrom = 0.1;
 
 /**
- * Finds projects that suddenly send much more than before. A spike is reported once, when it starts, and ends after a
- * window below the threshold. A small project takes only a few numbers in this process's memory.
+ * Finds projects that suddenly send many more events than before. A spike is reported once, when it starts, and ends
+ * after a window below the threshold. A small project takes only a few numbers in this process's memory.
  */
 export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpikes {
   const { counters, now, windowMs, minEvents, factor, warmUpMs, maxProjects = 100_000 } = options;
@@ -66,7 +66,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
         spiking.delete(environmentId);
       }
       traffic.windowsSeen += 1;
-      // The first windows' baseline is a plain average, so that it adapts quickly.
+      // In the first windows, the baseline is a plain average, so that it adapts quickly.
       const share = Math.max(weight, 1 / traffic.windowsSeen);
       traffic.baseline += (traffic.events - traffic.baseline) * share;
       traffic.baseline *= (1 - weight) ** (window - traffic.window - 1);

@@ -66,8 +66,8 @@ export interface TrafficControlDependencies {
 }
 
 /**
- * Creates the traffic control. Resolves when the operator's restrictions have been read, or PostgreSQL did not respond
- * in time. Never rejects because a store is unavailable.
+ * Creates the traffic control. Resolves when the operator's restrictions have been read, or when PostgreSQL has not
+ * responded in time. Never rejects because a store is unavailable.
  */
 export async function createTrafficControl(deps: TrafficControlDependencies): Promise<TrafficControl> {
   const { cache, sql, changes, log, config, logger, now = Date.now } = deps;
@@ -123,7 +123,7 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
 
   return {
     admit({ token, project, isHistorical, events, retriesOn429 }) {
-      // Historical migrations have a separate topic, and the plan includes them
+      // Historical migrations are not limited: they have a separate topic, and the plan includes them
       // (docs/ingestion-rules.md#historical-migrations).
       if (project === null || isHistorical) return 'admitted';
       const { environmentId } = project;

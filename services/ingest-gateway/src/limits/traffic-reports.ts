@@ -58,7 +58,10 @@ export interface TrafficReportsOptions {
 
 interface PendingWarning {
   report: TrafficReport;
-  /** The same for all attempts, so that a warning is stored once even if an acknowledgement was lost. */
+  /**
+   * The warning's ID. All attempts use the same ID, so that the warning is stored once even if an acknowledgement was
+   * lost.
+   */
   uuid: string;
   count: number;
   dueAtMs: number;

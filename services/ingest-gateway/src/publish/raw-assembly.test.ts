@@ -179,7 +179,7 @@ describe('the scanner and invalid JSON', () => {
   };
   const valid = around('{"a":[1,-2.5e+3,true,false,null,"x\\n\\u00e9"],"b":{"c":{}}}');
 
-  test('rejects what JSON.parse rejects, with any character replaced', () => {
+  test('rejects what JSON.parse rejects, whichever character of valid JSON is replaced', () => {
     let scanned = 0;
     for (let at = 0; at < valid.length; at++) {
       for (const character of '"\\{}[]:,0-.eE+tfn \n\u0001\u007fu') {

@@ -20,7 +20,7 @@ const line = (status: number, code: string): RefusalLine => ({
   ...{ requestId: 'r', method: 'POST', path: '/e', status, code, attr: null, environmentId: null, cause: undefined },
 });
 
-test('logs rare errors despite many errors of one kind, and summarizes those when the server stops', () => {
+test('logs rare errors despite many frequent ones, and summarizes the frequent ones when the server stops', () => {
   const { said, log } = listen();
   for (let i = 0; i < 1000; i++) log.write(line(401, 'invalid_api_key'));
   log.write(line(400, 'invalid_payload'));

@@ -55,7 +55,7 @@ export interface ServeDependencies {
 /**
  * Serves a request: sends the response or the error, measures and logs it, and releases its memory. Closes the
  * connection if the server is stopping. Never rejects.
- * @param handle creates the response. If it throws, the client gets an error response.
+ * @param handle a function that creates the response. If it throws, the client gets an error response.
  */
 export async function serveRequest(
   { request, response, requestId, path, toRefusal }: HttpExchange,

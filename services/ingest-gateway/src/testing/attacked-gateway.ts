@@ -23,7 +23,10 @@ export interface AttackedGateway {
   url: string;
   port: number;
   token: string;
-  /** Runs an attack while other clients send requests as usual. They continue for a moment after the attack. */
+  /**
+   * Runs an attack while other clients send requests as usual. The other clients continue for a moment after the
+   * attack.
+   */
   during<T>(attack: () => Promise<T>): Promise<AttackReport<T>>;
   openFiles(): Promise<number>;
   stop(): Promise<void>;

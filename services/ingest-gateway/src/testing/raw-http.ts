@@ -10,7 +10,7 @@ export interface RawResponse {
 export interface RawConnection {
   socket: Socket;
   write(bytes: string | Buffer): void;
-  /** Returns the next response with a Content-Length. Rejects if the connection is closed before. */
+  /** Returns the next response with a Content-Length. Rejects if the connection is closed before it arrives. */
   response(): Promise<RawResponse>;
   closed: Promise<void>;
 }

@@ -40,7 +40,7 @@ export interface GatewayOptions {
   library?: BrowserLibrary;
   cache?: KeyValueStore;
   now?: () => number;
-  /** Long by default, because a slow machine is not an outage. */
+  /** The time limits for the stores. Long by default, so that a slow machine does not look like an outage. */
   timeLimits?: StoreTimeLimits;
   tracing?: Tracing | null;
   /** A thread for large bodies exits when it gets a body that contains this string. */

@@ -12,7 +12,7 @@ export interface ReadRecord {
 }
 
 export interface TopicReader {
-  /** Waits until a project has this many records, and returns them in the order of their partitions. */
+  /** Waits until a project has `count` records, and returns them in the order of their partitions. */
   records(token: string, count: number): Promise<ReadRecord[]>;
   events(token: string, count: number): Promise<CapturedEvent[]>;
   warnings(token: string, count: number): Promise<CapturedWarning[]>;

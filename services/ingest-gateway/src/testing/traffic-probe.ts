@@ -39,7 +39,9 @@ export interface TestClock {
   advance(ms: number): void;
 }
 
-/** @param start by default, in the middle of a month and at the start of a window of ten seconds */
+/**
+ * @param start the initial time. By default, it is in the middle of a month and at the start of a window of ten seconds
+ */
 export function createTestClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   let nowMs = Date.parse(start);
   return {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { trackedFiles } from '@millrace/testing';
 import { knownDeviations } from './known-deviations.ts';
 
-/** The numbers in docs/cases.md#the-ingest-host, which have gaps. */
+/** All case numbers in docs/cases.md#the-ingest-host. The numbering has gaps. */
 const all = [
   ...numbers('body', [[1, 8], 10, [11, 18], 20, 22, 23, 25, 26, [28, 37]], [9, 19, 21, 24, 27]),
   ...numbers(
