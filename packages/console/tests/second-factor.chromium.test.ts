@@ -3,6 +3,7 @@ import { eventually } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
+import { openAsMember } from './people.ts';
 import { type RunningConsole, runAxe, startConsole } from './start-console.ts';
 
 /** Tests sign-in with a second factor or a passkey, for which Chromium has a virtual authenticator. */
@@ -228,5 +229,22 @@ it("lists sign-ins, and explains why an organization's owner cannot delete their
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await page.context().close();
+});
+
+it("deletes a member's account after the member has entered its email address", async () => {
+  const page = await openAsMember(console, 1, 'account', 'leaves@example.com');
+  await page.getByRole('button', { name: 'Delete account' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
+  const remove = dialog.getByRole('button', { name: 'Delete account' });
+  await dialog.getByLabel('Email').fill(email);
+  expect(await remove.isDisabled()).toBe(true);
+  await dialog.getByLabel('Email').fill('leaves@example.com');
+  await remove.click();
+  await page.waitForURL('**/sign-in*');
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  expect((await console.query('SELECT email FROM "user"', [])).rows).toEqual([{ email }]);
+  await page.goto(console.address('live'));
+  await page.waitForURL('**/sign-in*');
   await page.context().close();
 });

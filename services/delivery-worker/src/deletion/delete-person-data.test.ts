@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { deletePersons } from '@millrace/db';
+import { deletePersons, splitPerson } from '@millrace/db';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { deletePersonData } from './delete-data.ts';
@@ -154,10 +154,11 @@ test('concurrent workers make progress with deletions, and one request does not 
 });
 
 test('deletes the records of deleted IDs, unless an ID was split from a person who still exists', async () => {
-  const [original, fresh] = [await storePerson(['ada']), await storePerson(['phone'])];
-  await query('UPDATE person_distinct_id SET split_from = $1 WHERE project_id = $2 AND distinct_id = $3', [
-    ...[original, tenant.environmentId, 'phone'],
-  ]);
+  const original = await storePerson(['ada', 'phone']);
+  const [phone] = await fixture.database.transaction((tx) =>
+    splitPerson(tx, { projectId: tenant.environmentId, uuid: original }, { mainDistinctId: 'ada' }),
+  );
+  const fresh = phone?.uuid ?? '';
   await ask(await storePerson(['bob']), false);
   await ask(fresh, false);
   await finish();

@@ -37,7 +37,7 @@ describe.each([
   const limiter = (windows: { seconds: number; limit: number }[], clock: { at: number }) =>
     createRateLimit({ keyValue, name: randomUUID(), windows, now: () => clock.at * 1000 });
 
-  test('key-039: allows five requests per minute, and the next one when the first ones have left the window', async () => {
+  test('key-039: allows five requests per minute, and rejects the sixth until the first ones have left the window', async () => {
     const clock = { at: 600_000 };
     const limit = limiter([{ seconds: 60, limit: 5 }], clock);
     for (let count = 0; count < 5; count += 1) expect(await limit.take('a')).toBeNull();

@@ -187,7 +187,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(body.name).toBe('Renamed');
   });
 
-  test('project-049, project-050: an administrator rolls the API key, which notifies gateways and is recorded', async () => {
+  test('project-049, project-050: rolling the API key requires an administrator, notifies gateways and is recorded without keys', async () => {
     expect(await api.send('PATCH', path('reset_token/'), { key: fixture.keys.M })).toMatchObject(insufficient);
     const { status, body } = await api.send('PATCH', path('reset_token'), { key: fixture.keys.A });
     expect(status).toBe(200);

@@ -178,7 +178,7 @@ describe('signing up with an invite', () => {
     expect((await post(path, { token, with_passkey: true })).status).toBe(404);
   });
 
-  test('signin-035: a weak password, or a request from another site, does not invalidate the invite', async () => {
+  test('signin-035: rejects a weak password or a request from another site without invalidating the invite', async () => {
     const { path, token } = await invite();
     expect(await post(path, { token, password: 'password1' })).toMatchObject({
       status: 400,

@@ -32,6 +32,7 @@ let user: { id: number; uuid: string; email: string };
 let session: string;
 const metrics = createMetrics({ withProcessMetrics: false });
 const password = 'correct horse battery staple';
+const nextPassword = 'four unrelated words here';
 beforeAll(async () => {
   mailServer = await startMailServer();
   const logger = createLogger('test', 'error');
@@ -69,7 +70,8 @@ function cookieOf({ headers }: TestResponse, kind: 'session' | 'device' | 'step'
 }
 const post = (path: string, body: object = {}, cookie?: string) =>
   api.send('POST', path, { body, headers: { ...(cookie && { cookie }) } });
-const login = (cookie?: string) => post('/api/login/', { email: user.email, password }, cookie);
+const login = (cookie?: string, entered = password) =>
+  post('/api/login/', { email: user.email, password: entered }, cookie);
 const own = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, key = session) =>
   api.send(method, path, { key, ...(body && { body }) });
 const status = async (key = session) => (await own('GET', '/api/users/@me/two_factor_status/', undefined, key)).body;
@@ -158,7 +160,10 @@ describe('an authenticator app', () => {
   test('signin-016: a sign-in must be completed within ten minutes', async () => {
     const { secret } = await connectApp();
     const step = await half();
-    await api.database.sql.query("UPDATE sign_in_step SET expires_at = now() - interval '1 second'");
+    const { sql } = api.database;
+    await sql.query("UPDATE sign_in_step SET expires_at = expires_at - interval '9 minutes'");
+    expect((await post('/api/login/token/', { token: 'wrong' }, step)).body.code).toBe('2fa_invalid');
+    await sql.query("UPDATE sign_in_step SET expires_at = expires_at - interval '1 minute'");
     const late = await post('/api/login/token/', { token: totp(secret) }, step);
     expect(late).toMatchObject({ status: 400, body: { code: '2fa_expired' } });
   });
@@ -207,7 +212,7 @@ describe('an authenticator app', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test("signin-022: stores the app's secret encrypted after a correct code, and never shows it again", async () => {
+  test("signin-022: stores the app's secret encrypted, only after a correct code, and never shows it again", async () => {
     const start = await own('GET', '/api/users/@me/two_factor_start_setup/');
     expect(start.body.uri).toContain(`secret=${start.body.secret}`);
     const steps = await api.database.sql.query('SELECT data FROM sign_in_step WHERE user_id = $1', [user.id]);
@@ -342,14 +347,39 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  test('signin-021: turning the second factor off and on makes a remembered browser require it again', async () => {
-    const device = await remember();
-    const key = cookieOf(await login(device), 'session');
-    expect((await own('POST', '/api/users/@me/two_factor_disable/', undefined, key)).status).toBe(200);
-    session = key;
-    await connectApp();
-    expect((await login(device)).status).toBe(401);
-  });
+  const changes: [string, () => Promise<unknown>, string?][] = [
+    [
+      'the user changes the password',
+      () => own('PATCH', '/api/users/@me/', { current_password: password, password: nextPassword }),
+      nextPassword,
+    ],
+    [
+      'the user resets the password',
+      async () => {
+        const link = { kind: 'reset_password', userId: user.id } as const;
+        const { secret: token } = await api.database.transaction((tx) => createOneTimeLink(tx, link));
+        return post(`/api/reset/${user.uuid}/`, { token, password: nextPassword });
+      },
+      nextPassword,
+    ],
+    [
+      'the user turns the second factor off and on',
+      async () => {
+        const disabled = await own('POST', '/api/users/@me/two_factor_disable/');
+        await connectApp();
+        return disabled;
+      },
+    ],
+  ];
+  it.each(changes)(
+    'signin-021: requires the second factor again in a remembered browser after %s',
+    async (_name, change, entered = password) => {
+      const device = await remember();
+      session = cookieOf(await login(device), 'session');
+      expect(await change()).toMatchObject({ status: 200 });
+      expect(await login(device, entered)).toMatchObject({ status: 401, body: { code: '2fa_required' } });
+    },
+  );
 });
 
 describe('an organization that requires a second factor', () => {
@@ -433,6 +463,8 @@ describe('passkeys', () => {
     expect(await register({}, passkey)).toMatchObject({ response: { status: 400, body: { attr: 'credential' } } });
   });
 
+  const expired = { status: 400, body: { code: '2fa_no_challenge' } };
+
   test.each([
     ['signin-026: a passkey of another page', { origin: 'https://evil.example' }],
     ['signin-026: a passkey for another installation', { rpId: 'evil.example' }],
@@ -445,15 +477,50 @@ describe('passkeys', () => {
     });
   });
 
-  test('signin-026: accepts the response to a challenge only once', async () => {
+  test('signin-026: accepts the response to a challenge only once, and only in the browser that requested it', async () => {
     const { passkey, handle } = await register();
     const { options, step } = await question();
     const credential = passkey.respond(options, { userHandle: handle });
+    const other = await question();
+    expect(await post('/api/webauthn/login/complete/', { credential }, other.step)).toMatchObject({
+      status: 400,
+      body: { code: '2fa_invalid_passkey' },
+    });
     expect((await post('/api/webauthn/login/complete/', { credential }, step)).status).toBe(200);
-    const expired = { status: 400, body: { code: '2fa_no_challenge' } };
     expect(await post('/api/webauthn/login/complete/', { credential }, step)).toMatchObject(expired);
     expect(await post('/api/webauthn/login/complete/', { credential })).toMatchObject(expired);
     expect(await own('POST', '/api/webauthn/register/complete/', { credential })).toMatchObject(expired);
+  });
+
+  test('signin-026: rejects a registration that responds to an earlier challenge', async () => {
+    const passkey = softwarePasskey(place());
+    const { body: earlier } = await own('POST', '/api/webauthn/register/begin/');
+    await own('POST', '/api/webauthn/register/begin/');
+    const body = { credential: passkey.register(earlier), label: 'Phone' };
+    expect(await own('POST', '/api/webauthn/register/complete/', body)).toMatchObject({
+      status: 400,
+      body: { code: '2fa_invalid_passkey', attr: 'credential' },
+    });
+  });
+
+  test('signin-026: a challenge for sign-in or registration expires after five minutes', async () => {
+    const { sql } = api.database;
+    const age = (interval: string) =>
+      sql.query('UPDATE sign_in_step SET expires_at = expires_at - $1::interval', [interval]);
+    const { passkey, handle } = await register();
+    const other = softwarePasskey(place());
+    for (const [interval, signIn, registration] of [
+      ['4 minutes 30 seconds', { status: 200 }, { status: 201 }],
+      ['5 minutes', expired, expired],
+    ] as const) {
+      const { options, step } = await question();
+      const { body: creation } = await own('POST', '/api/webauthn/register/begin/');
+      await age(interval);
+      const credential = passkey.respond(options, { userHandle: handle });
+      expect(await post('/api/webauthn/login/complete/', { credential }, step)).toMatchObject(signIn);
+      const added = { credential: other.register(creation), label: 'Phone' };
+      expect(await own('POST', '/api/webauthn/register/complete/', added)).toMatchObject(registration);
+    }
   });
 
   test('signin-026: rejects a passkey without a user handle, or with the user handle of another user', async () => {

@@ -923,7 +923,7 @@ describe('live-008, live-034: a live stream during failures of the database and 
     await proxy.stop();
   });
 
-  test('live-034: returns 503 if the log fails at the start of a stream, and reports failures of an open stream', async () => {
+  test('live-034: returns 503 if the log fails at the start, and reports a later failure without ending the stream', async () => {
     await proxy.refuse();
     expect((await refusal(world, pathOf(tenant), bearer(tenant.personalApiKey))).status).toBe(503);
     await proxy.pass();
