@@ -13,7 +13,7 @@ const docs = (path = '') => new URL(`/console/docs${path}`, console.address(''))
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.id');
 
 describe('the documentation pages', () => {
-  it('shows the index and finds sections, without a session and without requests to other hosts', async () => {
+  it('shows the index, finds a section and opens it, without a session or requests to other hosts', async () => {
     const watched: Watched[] = [];
     const page = await console.open('../../docs', {
       prepare: async (visitor) => void watched.push(watchVisitor(visitor)),

@@ -93,7 +93,7 @@ test("updates a flag's enrollment with the feature's stage, and keeps the flag's
   expect((await api.get(`${flagPath}${flag}/`, acme.M.key)).body.version).toBe(version + 1);
 });
 
-test('deletes a feature permanently, and keeps its flag, which can then be deleted', async () => {
+test('deletes a feature permanently, and keeps its flag without enrollment, which can then be deleted', async () => {
   const flag = await makeFlag();
   const { body } = await create({ feature_flag_id: flag });
   expect(await send('PATCH', `${flagPath}${flag}/`, { deleted: true })).toMatchObject({ status: 400 });

@@ -348,7 +348,7 @@ describe('console-033: an invite secret that is shown to the inviter', () => {
     expect((await api.get('/api/users/@me/', session)).body.is_email_verified).toBe(true);
   });
 
-  test("accepting an invite with the shown secret deletes the user's other keys if the user has no organization", async () => {
+  test('an account without organizations keeps only the key with which it accepts an invite with the shown secret', async () => {
     const { id, email, shown } = await inviteShown();
     const { user, key } = await account(email, { isEmailVerified: false });
     const spare = await createPersonalApiKey(api.database.sql, {
