@@ -78,10 +78,7 @@ const pageRoutes = pages.map(({ path, load }) => {
   return path === 'settings' ? page.addChildren(sectionsBelow(page)) : page;
 });
 
-/**
- * Adds the settings sections as child routes of the settings page. If the URL does not contain a section, the first
- * section opens.
- */
+/** Adds the settings sections as child routes. A URL without a section opens the first section. */
 function sectionsBelow(settings: AnyRoute) {
   const first = createRoute({
     getParentRoute: () => settings,

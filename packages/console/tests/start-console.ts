@@ -47,7 +47,7 @@ interface Visit {
  * @param clock the current time for the API and the database; the real time by default
  * @param publicHost the host in `PUBLIC_API_URL`, for tests of passkeys and single sign-on; the setting is absent by
  * default
- * @param more additional settings of the API
+ * @param more the additional settings of the API
  */
 export async function startConsole({
   marksWords = false,

@@ -9,7 +9,7 @@ import { readProjectSettings } from './records-store.ts';
 /**
  * Parses event filters that are not part of a query, such as those of a batch export. Person filters test the person
  * properties stored with the event.
- * @param now milliseconds since 1970
+ * @param now the current time in milliseconds since 1970
  * @throws AppError `invalid` that names the filter
  */
 export async function readEventFilters(

@@ -11,10 +11,7 @@ export const text = {
   unknownMember: 'Another member',
   role: (name: string) => `Role: ${name}`,
   levelLabel: (name: string) => `Access level: ${name}`,
-  /**
-   * Label of an access level that comes from the record type's default, because no rule for the record applies to the
-   * member.
-   */
+  /** Label of the record type's default access level, if no rule for the record applies to the member. */
   asKind: (level: string) => `Default for this record type: ${level}`,
   levels: {
     '': 'No rule',

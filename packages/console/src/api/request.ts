@@ -8,7 +8,7 @@ export const consolePath = new URL('../', ownAddress).pathname;
 
 /**
  * Returns the URL path of a manual page for the running version.
- * @param path path in the repository, such as `docs/flags.md`
+ * @param path the page's path in the repository, such as `docs/flags.md`
  */
 export const getManualUrl = (path: string) => consolePath + path.replace(/\.md(?=#|$)/, '');
 
@@ -21,10 +21,7 @@ const apiPrefix = consolePath.replace(/\/console\/$/, '');
 export const getApiUrl = (path: string) => `${location.origin}${apiPrefix}${path}`;
 /** Returns the URL path for a request from this page, by adding the installation's path to an API path. */
 export const toApiPath = (path: string) => `${apiPrefix}${path}`;
-/**
- * Returns the URL to which SDKs send events: the URL from the server's settings or, by default, the origin of this
- * page.
- */
+/** Returns the URL to which SDKs send events: the configured URL or, by default, this page's origin. */
 export const getIngestUrl = () =>
   document.querySelector('meta[name="millrace-ingest"]')?.getAttribute('content') || `${location.origin}${apiPrefix}`;
 

@@ -39,10 +39,7 @@ interface EventDetailProps {
   onTab: (tab: DetailTab) => void;
   onClose: () => void;
   actions: ValueActions;
-  /**
-   * Whether the panel takes the focus when an event opens. Set it to false to keep the list's keyboard shortcuts
-   * working.
-   */
+  /** Whether the panel takes the focus when an event opens. False keeps the list's shortcuts working. */
   takesFocus?: boolean;
   children?: ReactNode;
 }

@@ -73,7 +73,7 @@ interface FieldsProps {
 }
 
 /**
- * A field for choosing a date range. A range that is not a preset has its own option, so it is kept until the user
+ * A field for choosing a date range. A range that is not a preset has its own option, so that it is kept until the user
  * changes it.
  */
 export function DateRangeFields({ range, onRange }: FieldsProps) {

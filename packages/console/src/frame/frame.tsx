@@ -94,10 +94,7 @@ const pathOfErrorCode: Record<string, string> = {
   two_factor_verification_required: '/sign-in',
 };
 
-/**
- * A line above every page, which is shown while the server does not respond or the ingestion delay exceeds the alert
- * threshold.
- */
+/** A line above every page while the server does not respond or the ingestion delay exceeds the alert threshold. */
 function HealthLine() {
   const { id } = useProject();
   const { data, error } = useHealth(id);

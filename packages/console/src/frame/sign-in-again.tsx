@@ -5,10 +5,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { words } from '../words.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
-/**
- * A sign-in dialog, shown when the session ends while a page is open. The page keeps its state, including unsaved
- * input.
- */
+/** A sign-in dialog for a session that ends while a page is open. The page keeps its state and unsaved input. */
 export function SignInAgain() {
   const { data: me } = useQuery(meQuery);
   const continueSession = () => {

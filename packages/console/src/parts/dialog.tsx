@@ -10,7 +10,7 @@ import { FocusFirst } from './focus-first.tsx';
 
 /**
  * A modal dialog. The focus moves to its first field, cannot leave the dialog, and returns when the dialog closes.
- * @param onClose if undefined, the user cannot dismiss the dialog
+ * @param onClose a function that closes the dialog; if undefined, the user cannot dismiss the dialog
  */
 export function Dialog({ title, onClose, children }: { title: string; onClose?: () => void; children: ReactNode }) {
   const box = useRef<HTMLElement>(null);

@@ -9,10 +9,7 @@ import { useRecordChanges } from './change.ts';
 /** @param text the message that confirms the change @param requests the requests that undo the change */
 export type OfferUndo = (text: string, requests: readonly ApiCall[]) => void;
 
-/**
- * Returns the message to show, and a function that offers to undo a change. If undoing fails, the message contains the
- * error.
- */
+/** Returns the message to show, which may be an error, and a function that offers to undo a change. */
 export function useUndo(): { notice: Notice | null; offerUndo: OfferUndo; clear: () => void } {
   const [notice, setNotice] = useState<Notice | null>(null);
   const restore = useRecordChanges();

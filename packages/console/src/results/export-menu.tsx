@@ -10,7 +10,7 @@ import { text } from './words.ts';
 
 /**
  * A menu for downloading a result's numbers, and an image of its chart.
- * @param image undefined if the result is not a chart over time
+ * @param image a function that draws the chart; undefined if the result is not a chart over time
  */
 export function ExportMenu({
   results,

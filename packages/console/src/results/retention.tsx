@@ -18,10 +18,7 @@ import { text } from './words.ts';
 
 const percent = (share: number) => formatPercent(share * 100);
 
-/**
- * Shows a table for each breakdown value. Each row shows how many persons started in an interval, and how many of them
- * returned.
- */
+/** For each breakdown value, a table of how many persons started in each interval, and how many returned. */
 export function RetentionResult(props: {
   groups: readonly Fields[];
   insightQuery: InsightQuery;

@@ -31,10 +31,7 @@ export interface SharedInsight {
 const everyMs = 5 * 60_000;
 const pendingMs = 5000;
 
-/**
- * Loads the tiles one after the other, because the server would be overloaded if it had to compute all results at the
- * same time.
- */
+/** Loads the tiles one after the other, because computing all results at the same time would overload the server. */
 export function useSharedPage(token: string) {
   const path = `/api/shared/${token}`;
   const page = useQuery({

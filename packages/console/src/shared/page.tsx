@@ -9,10 +9,7 @@ import { words } from '../words.ts';
 import { type LoadedTile, useSharedPage } from './load.ts';
 import { text } from './words.ts';
 
-/**
- * Shows an insight or a dashboard through a public link. Visitors see only results and have no access to the underlying
- * data.
- */
+/** Shows an insight or a dashboard through a public link. Visitors see only results, not the underlying data. */
 export function SharedPage({ token }: { token: string }) {
   const { page, tiles, isGone } = useSharedPage(token);
   const { data, error } = page;

@@ -16,10 +16,7 @@ interface Place {
   column: number;
 }
 
-/**
- * Shows rows page by page. Arrow keys move between cells. The complete value of the selected cell is shown below the
- * table.
- */
+/** Shows rows page by page. Arrow keys select a cell, whose complete value is shown below the table. */
 export function ResultTable({ columns, rows }: { columns: readonly Column[]; rows: readonly unknown[] }) {
   const [chosen, setChosen] = useState<{ rows: unknown; page: number; place: Place | null }>();
   // A new result starts on its first page.

@@ -96,7 +96,7 @@ export function buildPersonsSql(
               WHERE ${buildCondition(dialect, where, projectId)}`;
 }
 
-/** Builds a condition that is never null. */
+/** Builds the SQL for a condition. Its value is never null. */
 export function buildCondition(dialect: Dialect, node: Condition, projectId: number): Fragment {
   const parts = (nodes: readonly Condition[]) => nodes.map((one) => buildCondition(dialect, one, projectId));
   if ('all' in node) return node.all.length === 0 ? sql`1 = 1` : sql`(${sql.join(parts(node.all), ' AND ')})`;

@@ -3,7 +3,7 @@ const maxBytes = 2 * 1024 * 1024;
 
 /**
  * Returns SQL for the rows of `page` in order, up to the row at which the page reaches its maximum size.
- * @param columns columns that can be large
+ * @param columns the columns that can be large
  */
 export function limitPageBytes(page: string, columns: readonly string[]): string {
   const bytes = columns.map((column) => `coalesce(octet_length(page.${column}::text), 0)`).join(' + ');

@@ -11,7 +11,7 @@ interface PageLimits {
  * Returns the `LIMIT … OFFSET …` clause of a page. On the first page, a common page size is written into the SQL
  * instead of being a parameter. If the limit is a parameter, PostgreSQL assumes a tenth of all rows, and would never
  * keep the plan of a prepared statement over a large table.
- * @param parameter adds a value and returns its placeholder
+ * @param parameter a function that adds a value and returns its placeholder
  */
 export function toPageClauses(
   { limit, offset }: { limit: number; offset: number },
@@ -42,8 +42,8 @@ export function buildPageSql(build: (limits: PageLimits) => string): (limits: Pa
 }
 
 /**
- * A row of a page with the total number, from `total LEFT JOIN LATERAL page`. An empty page results in one row of
- * nulls.
+ * A row of a page with the total number, from `total LEFT JOIN LATERAL page`. If the page is empty, the result is a
+ * single row whose other columns are null.
  */
 export type Counted<Row extends { id: unknown }> = { count: number } & (Row | { [Name in keyof Row]: null }) &
   Record<string, unknown>;

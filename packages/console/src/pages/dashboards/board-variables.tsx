@@ -9,10 +9,7 @@ import type { TileState } from './load.ts';
 import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
-/**
- * Fields for the variables in the dashboard's SQL insights. A changed value applies only to the current user until it
- * is saved.
- */
+/** Fields for the variables in the dashboard's SQL insights. Unsaved values apply only to the current user. */
 export function BoardVariables({
   dashboard,
   states,

@@ -18,10 +18,7 @@ export function shouldRetry(failures: number, error: Error): boolean {
   return (error.status === 0 || error.status >= 500) && failures < 2;
 }
 
-/**
- * Returns the filters that force the database to read all events in the time range, or all events with the selected
- * name.
- */
+/** Returns the filters that make the database read all events in the range, or all with the selected name. */
 export function findScannedFilters(filters: Filters, properties: readonly PropertyFilter[], search: string): string[] {
   if (filters.distinct_id !== '' || filters.person_id !== '') return [];
   const names = properties.map(({ key }) => formatPropertyName(key));
@@ -31,8 +28,8 @@ export function findScannedFilters(filters: Filters, properties: readonly Proper
 const dayMs = 86_400_000;
 
 /**
- * Returns whether the search may take seconds, because it reads all events in a long time range. The page shows a hint
- * in this case.
+ * Returns whether the search may take seconds because it reads all events in a long time range. If so, the page shows a
+ * hint.
  */
 export const isLongScan = (scanned: readonly string[], span: Span) =>
   scanned.length > 0 && spanLength(span) > 8 * dayMs;

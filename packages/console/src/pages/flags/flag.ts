@@ -141,10 +141,7 @@ export const flagDrafts = createDrafts<StoredDraft>();
 let lastLocal = 0;
 export const newLocalId = () => ++lastLocal;
 
-/**
- * The initial values of a new flag. Its rollout percentage is 0, so the flag does not reach users until the percentage
- * is increased.
- */
+/** The initial values of a new flag. Its rollout percentage is 0, so it is off for all users. */
 export const newFlag = { key: '', name: '', filters: { groups: [{ properties: [], rollout_percentage: 0 }] } };
 
 export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filters'>): Draft {

@@ -17,10 +17,7 @@ import { Checklist } from './checklist.tsx';
 import { OnlineCount } from './online.tsx';
 import { text } from './words.ts';
 
-/**
- * Shows a dashboard for projects without web traffic: the primary dashboard or, by default, the most recently opened
- * one.
- */
+/** Shows the primary or, by default, the most recently opened dashboard in a project without web traffic. */
 export function FavoriteDashboard() {
   const { id, primary_dashboard: primary } = useProject() as Environment;
   const { view, change, unknown } = useUrlState(boardParts);

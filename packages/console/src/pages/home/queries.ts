@@ -1,5 +1,4 @@
-// Builds and runs the start page's queries. At most two of them run at the same time, because the API allows three per
-// project.
+// Builds and runs the start page's queries. Runs at most two at a time, because the API allows three.
 
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';

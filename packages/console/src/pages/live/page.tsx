@@ -208,10 +208,7 @@ function readProperty(written: string): { name: string; relation: string; value:
   }
 }
 
-/**
- * Returns whether the project has never stored an event. The page checks this only once, because the stream reports new
- * events.
- */
+/** Returns whether the project has never stored an event. Checks only once, because the stream reports new events. */
 function useIsFirst(id: number, hasRows: boolean): boolean {
   const any = useQuery({
     queryKey: ['any-event', id],

@@ -2,10 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { callWithRecentSignIn } from './recent-sign-in.tsx';
 
-/**
- * Deletes the current environment, project or organization, and then opens the one that the server has made the user's
- * current one.
- */
+/** Deletes the current environment, project or organization, and then opens the user's new current one. */
 export function useRecordRemoval(): (path: string) => Promise<void> {
   const navigate = useNavigate();
   return async (path) => {

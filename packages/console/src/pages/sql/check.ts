@@ -29,10 +29,7 @@ interface Metadata {
 
 const none: readonly Problem[] = [];
 
-/**
- * Checks a query when the user stops typing, and returns its problems. Returns an empty list until the check is
- * complete.
- */
+/** Checks a query when the user stops typing. Returns its problems, or an empty list during the check. */
 export function useQueryCheck({ query, variables, filters }: SqlSource): {
   problems: readonly Problem[];
   variable: VariableProblem | null;

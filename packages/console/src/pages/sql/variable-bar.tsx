@@ -7,7 +7,7 @@ import { words } from '../../words.ts';
 import type { OpenVariables } from './variables-dialog.tsx';
 import { text } from './words.ts';
 
-/** Fields for the values of the query's variables. Pressing Enter in a field runs the query. */
+/** Fields for the query's variable values. Pressing Enter in a field runs the query. */
 export function VariableBar({
   node,
   problem,

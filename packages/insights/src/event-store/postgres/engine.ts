@@ -43,7 +43,7 @@ const queryCanceled = '57014';
 /**
  * Runs queries in PostgreSQL on connections that have their own time limit, so a query's budget does not apply. The
  * columns of a query must have distinct names.
- * @param isRepeated true if only a few different query texts are used, so that the server can prepare them
+ * @param isRepeated whether only a few different statements are used, so that the server can prepare them
  */
 export function createSqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): Engine {
   return {

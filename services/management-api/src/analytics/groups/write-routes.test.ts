@@ -3,10 +3,7 @@ import { NF } from '../../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { storeGroup } from '../../testing/stored-data.ts';
 
-/**
- * These tests check which events the API sends to the gateway. The tests of the consumer cover how events change
- * groups.
- */
+/** These tests check which events the API sends to the gateway. The consumer tests cover how events change groups. */
 let gateway: TestServer;
 let received: Record<string, unknown>[] = [];
 let api: TestApi;

@@ -53,8 +53,7 @@ export function groupWriteRoutes(deps: GatewayDeps) {
     }
     await sendEvent(deps, environmentId, {
       event: eventNames.groupIdentify,
-      // Use the same distinct ID as server SDKs. With `$process_person_profile: false`, the event does not create a
-      // person.
+      // Use the same distinct ID as server SDKs. The event does not create a person.
       distinct_id: cutToCodePoints(`$${type.group_type}_${key}`, 200),
       properties: {
         $group_type: type.group_type,

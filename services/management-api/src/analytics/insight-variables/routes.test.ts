@@ -1,7 +1,4 @@
-/**
- * Tests cases variable-001 to variable-012: the variables of SQL queries, and the values that queries and dashboards
- * set for them.
- */
+/** Tests cases variable-001 to variable-012: variables of SQL queries, and their values in queries and dashboards. */
 
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';

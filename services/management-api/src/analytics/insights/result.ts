@@ -152,10 +152,7 @@ export async function runInsight(
   };
 }
 
-/**
- * Like `runInsight`, but returns an error as a status, so that one failing insight does not affect a dashboard's other
- * insights.
- */
+/** Like `runInsight`, but returns an error as a status, so that a dashboard's other insights still work. */
 export async function runInsightWithStatus(
   ...options: Parameters<typeof runInsight>
 ): Promise<Partial<InsightResult> | undefined> {

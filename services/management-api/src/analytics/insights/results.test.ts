@@ -1,4 +1,4 @@
-/** These tests check the results of insights and dashboards, which are cached or computed for the request. */
+/** These tests check the results of insights and dashboards. Results are cached or computed for the request. */
 
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';

@@ -121,10 +121,7 @@ export async function requireRunnable(
   await checkRunnable({ sql, parser }, { projectId, query: source, now: Date.now() });
 }
 
-/**
- * Parses a query's SQL before the transaction that validates the query, so that the transaction does not wait for the
- * parser.
- */
+/** Parses a query's SQL in advance, so that the transaction that validates it does not wait for the parser. */
 export async function parseSqlAhead(parser: SqlParser, query: unknown): Promise<void> {
   const source = findSource(query);
   if (source?.kind === 'HogQLQuery') await parseAhead(parser, source.query);

@@ -1,7 +1,4 @@
-/**
- * Tests cases sql-insight-001 to sql-insight-011: single SQL insights, SQL insights on dashboards, and results as
- * files.
- */
+/** Tests cases sql-insight-001 to sql-insight-011: SQL insights alone, on dashboards, and as files. */
 
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';

@@ -37,10 +37,7 @@ const trendingInsight = Type.Object(
   { title: 'TrendingInsight' },
 );
 
-/**
- * Declares the routes that record and list which insights users opened. The scope insight:read is sufficient to record
- * a view.
- */
+/** Declares the routes that record and list insight views. The scope insight:read suffices to record a view. */
 export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
   const below = environmentBasePaths(sql);
   return [

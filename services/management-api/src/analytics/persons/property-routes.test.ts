@@ -2,10 +2,7 @@ import { createTestTenant, startServer, type TestServer, type TestTenant } from 
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { storePerson } from '../../testing/stored-data.ts';
 
-/**
- * These tests check which events the API sends to the gateway. The tests of the consumer cover how events change
- * persons.
- */
+/** These tests check which events the API sends to the gateway. The consumer tests cover how events change persons. */
 let gateway: TestServer;
 let received: Record<string, unknown>[] = [];
 let api: TestApi;

@@ -83,8 +83,7 @@ async function walkPersons(
 }
 
 /**
- * Counts the persons who match a filter, up to a maximum. If the time limit is reached, returns the number of persons
- * found so far.
+ * Counts the persons who match a filter, up to a maximum or until the time limit is reached.
  * @returns the count. `is_complete` is false if more persons may match.
  */
 export async function countMatches(

@@ -32,7 +32,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Returns null if PostgreSQL cannot store the filters. */
+/** Creates a cohort with these filters. Returns null if PostgreSQL cannot store them. */
 async function cohortWith(...values: unknown[]): Promise<number | null> {
   const rows = await database.sql
     .query<{ id: number }>('INSERT INTO cohort (project_id, name, filters) VALUES ($1, $2, $3) RETURNING id', [

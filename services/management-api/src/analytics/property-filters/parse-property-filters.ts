@@ -18,7 +18,7 @@ const knownFields = new Set(['key', 'value', 'operator', 'type']);
 /**
  * Reads the query parameter `properties` of a list: a JSON array of `{key, value, operator, type}`, as PostHog's
  * clients send it. Returns null without any filters.
- * @param owners allowed values of `type`. The first is the default.
+ * @param owners the allowed values of `type`. The first is the default.
  * @throws AppError `invalid` naming the position and the field of the filter, such as `properties__0__operator`
  */
 export async function readListFilters(
@@ -91,7 +91,7 @@ const invalid = (attr: string, detail: string) => new AppError('invalid', detail
 
 /**
  * Returns the schema of the query parameter `properties`.
- * @param owners allowed values of `type`. The first is the default.
+ * @param owners the allowed values of `type`. The first is the default.
  */
 export function propertiesQuerySchema(owners: readonly Owner[]) {
   return Type.Optional(

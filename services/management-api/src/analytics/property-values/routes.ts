@@ -97,10 +97,7 @@ const enveloped = Type.Object(
   { title: 'PropertyValues' },
 );
 
-/**
- * Old and new PostHog versions return different formats for the same request. Clients request the new format with
- * `envelope`.
- */
+/** Old and new PostHog versions return different formats for the same request. `envelope` selects the new one. */
 function toResponse(found: readonly string[], { envelope }: { envelope?: boolean }) {
   const results = found.map((name) => ({ name }));
   return envelope === true ? { results, refreshing: false } : results;

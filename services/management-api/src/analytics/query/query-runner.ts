@@ -44,7 +44,7 @@ export interface QueryRunRequest {
   filters?: unknown;
   /** Variables that replace the variables of an SQL query. */
   variables?: unknown;
-  /** Whether the result is returned as a file. A file can contain more rows if the SQL does not have a LIMIT. */
+  /** Whether the result is returned as a file. Without a LIMIT, a file can contain more rows than other results. */
   isFile?: boolean;
   refresh: RefreshMode;
   /** Aborts when the client no longer waits for the result. */

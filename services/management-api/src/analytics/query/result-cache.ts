@@ -58,7 +58,7 @@ function intervalOf(query: unknown): unknown {
 
 /**
  * Returns the maximum ages of a cached result. If its date range had ended before it was computed, only late events can
- * change it, so it stays fresh for a day.
+ * change it, so it stays fresh for at least a day.
  */
 export function findMaxAges(query: unknown, { result, at }: CachedResult): Ages {
   const ages = agesOf(query);
@@ -67,10 +67,7 @@ export function findMaxAges(query: unknown, { result, at }: CachedResult): Ages 
   return { fresh: Math.max(day, ages.fresh), lazy: Math.max(day, ages.lazy) };
 }
 
-/**
- * Returns the recommended time in milliseconds until a client requests the result again. Earlier requests are accepted
- * too.
- */
+/** Returns the milliseconds after which a client should request the result again. It may do so earlier. */
 export function recommendedRefreshDelayMs(
   query: unknown,
   { result: { resolved_date_range: range } }: CachedResult,

@@ -19,7 +19,7 @@ import { findPublicLink, type SharedLink } from './store.ts';
 export interface LinkLimits {
   /** Limits all requests from an IP address. */
   visits: RateLimit;
-  /** Limits an IP address's requests with unknown links. */
+  /** Limits an IP address's requests for unknown links. */
   guesses: GuessLimit;
   /** Limits how often an insight's result is computed for a link. */
   computations: RateLimit;

@@ -63,10 +63,7 @@ export const sharingExample = {
   share_passwords: [],
 };
 
-/**
- * Converts a row to an API response.
- * @param row undefined if the record was never shared
- */
+/** Converts a row to an API response. @param row the stored settings; undefined if the record was never shared */
 export function toSharing(row: SharingRow | undefined) {
   return {
     created_at: row ? formatDateTime(row.created_at) : null,

@@ -41,9 +41,7 @@ interface BatchExportDeps extends Pick<Database, 'sql' | 'transaction'> {
   parser: SqlParser;
 }
 
-/**
- * Declares the routes of batch exports below an environment, a project and an organization (docs/api/batch-exports.md).
- */
+/** Declares the batch export routes under environments, projects and organizations (docs/api/batch-exports.md). */
 export function batchExportRoutes(deps: BatchExportDeps) {
   const ofEnvironment = exportsOfEnvironment(deps.sql);
   const ofOrganization = exportsOfOrganization(deps.sql);

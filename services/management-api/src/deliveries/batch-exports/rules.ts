@@ -37,8 +37,8 @@ interface Writing {
 
 /**
  * Checks that the caller has the scopes to read the exported data, and access to the cohorts in the export's filters.
- * Required to create an export, to change an active export, and to start a run. Events include the properties of their
- * persons.
+ * Callers must pass this check to create an export, to change an active export, and to start a run. Exported events
+ * include person properties.
  * @throws AppError `forbidden`, or `not_found` if the environment is no longer accessible
  */
 export async function requireExportScopes(

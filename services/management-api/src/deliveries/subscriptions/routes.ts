@@ -64,7 +64,7 @@ const show = (row: SubscriptionRow, caller: Caller, level: number) =>
   toSubscription(row, canSeeSecrets(caller, 'subscription:write', level));
 
 /**
- * Declares the routes of subscriptions below an environment and, for older clients, below a project
+ * Declares the subscription routes under environments and, for older clients, under projects
  * (docs/api/subscriptions.md).
  */
 export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ...deps }: SubscriptionDeps) {

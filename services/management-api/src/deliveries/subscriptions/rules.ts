@@ -1,5 +1,4 @@
-// Creates and changes subscriptions. Enforces the limit, queues immediate reports, and records changes in the activity
-// log.
+// Creates and changes subscriptions. Enforces the limit, queues immediate reports, and logs changes.
 
 import { lockOrganization, recordActivity } from '@millrace/accounts';
 import { listSubscriptionTargets, maskTarget } from '@millrace/contracts';
@@ -186,8 +185,8 @@ function addedTargets(before: Target, after: Target): string[] {
 /**
  * Runs a write that may add a subscription, and enforces the organization's limit. Locks the organization, so that
  * concurrent requests cannot exceed the limit. The transaction must not hold any lock before this one.
- * @param max maximum number of an organization's subscriptions, without deleted ones. 0 means no limit.
- * @param write returns whether it added a subscription
+ * @param max the maximum number of an organization's subscriptions, without deleted ones. 0 means no limit.
+ * @param write a function that returns whether it added a subscription
  * @throws AppError `invalid` if the limit is exceeded
  */
 export async function writeWithinSubscriptionLimit<T extends { isOneMore: boolean }>(
@@ -291,10 +290,7 @@ export async function requireReportAccess(
   if (!isSubjectSeen({ id }) || !insights.every(isInsightSeen)) throw createForbiddenError('viewer');
 }
 
-/**
- * Removes an email recipient from a subscription at the recipient's request. Deletes the subscription if no recipient
- * remains.
- */
+/** Removes an email recipient at their request. Deletes the subscription if no recipient remains. */
 export async function unsubscribe(
   tx: Transaction,
   { subscriptionId: id, environmentId, organizationId, email }: Unsubscribable,

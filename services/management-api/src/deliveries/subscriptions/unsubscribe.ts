@@ -40,7 +40,7 @@ const pageHeaders = {
 
 /**
  * Declares the unsubscribe routes. GET requests change nothing, because mail scanners open every link. Email programs
- * send the POST request when the user presses their unsubscribe button (RFC 8058).
+ * send the POST request when the user clicks the program's unsubscribe button (RFC 8058).
  */
 export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const common = {

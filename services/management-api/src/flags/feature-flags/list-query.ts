@@ -41,10 +41,7 @@ export const listFlagsQuery = Type.Object({
   order: text('Field to sort by, with a leading `-` for descending order. Defaults to `-created_at`.'),
 });
 
-/**
- * Returns the conditions for the flags of an environment that match a query, that the caller can see, and that are not
- * deleted.
- */
+/** Returns the conditions for the undeleted flags that match a query and that the caller can see. */
 export function flagConditions(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   query: FlagFilterValues,

@@ -15,7 +15,7 @@ type Payloads = Record<string, string>;
 export interface PayloadSecrets {
   /**
    * Encrypts the payloads of a flag.
-   * @param stored stored payloads, which are kept if the client sends them back unchanged or redacted
+   * @param stored the stored payloads, which are kept if the client sends them back unchanged or redacted
    * @throws AppError `invalid` if no key is configured and payloads must not be stored unencrypted
    */
   seal(payloads: Payloads, of: { environmentId: number; stored: Payloads }): Payloads;

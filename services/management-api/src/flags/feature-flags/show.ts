@@ -34,10 +34,7 @@ export async function showFlag(
 const mayEdit = (row: FlagRow, rights: RecordRights) =>
   hasRecordLevel(rights, 'feature_flag', 'editor', toRecordName(row));
 
-/**
- * Converts a flag to an API response.
- * @param filters filters with the payloads that the caller can see
- */
+/** Converts a flag to an API response. @param filters the filters with the payloads that the caller can see */
 export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, isEditable: boolean) {
   const { rollout_percentage: _, environment_id: __, is_stale: ___, ...fields } = row;
   const simple = simpleRollout(filters);

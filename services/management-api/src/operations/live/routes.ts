@@ -1,4 +1,4 @@
-// Declares the routes of live events (docs/api/live-events.md). Routes below a project require a key or session. Routes
+// Declares the routes of live events (docs/api/live-events.md). Routes under a project require a key or session. Routes
 // at the root require a token.
 
 import type { Sql } from '@millrace/db';

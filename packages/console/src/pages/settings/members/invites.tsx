@@ -64,10 +64,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
   );
 }
 
-/**
- * Shows the links and email addresses of new invites. The links are shown only once, because the page does not store
- * them.
- */
+/** Shows the links and email addresses of new invites once. The page does not store them. */
 function InviteLinks({ invites, onDone }: { invites: readonly CreatedInvite[]; onDone: () => void }) {
   const title = text.made.title(invites.length);
   return (

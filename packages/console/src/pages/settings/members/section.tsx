@@ -147,10 +147,7 @@ interface Choice {
   isSelf: boolean;
 }
 
-/**
- * A menu of membership levels, if the current user may change the member's level. If not, shows the level and the
- * reason.
- */
+/** A menu of membership levels, or the level and the reason why the current user cannot change it. */
 function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: number) => void }) {
   if (isSelf || own < administrator || member.level > own) {
     const isAbove = own >= administrator && member.level > own;

@@ -133,8 +133,7 @@ function shareUpTo(uuid: string): number {
 }
 
 /**
- * Counts the groups of a type that match the filters. If the type has more groups than the maximum, the count is an
- * estimate.
+ * Counts the groups of a type that match the filters. Estimates the count if there are more groups than the maximum.
  */
 async function groupBlastRadius(
   sql: Sql,

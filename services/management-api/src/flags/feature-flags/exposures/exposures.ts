@@ -87,7 +87,10 @@ interface RequestedRange {
   date_to?: string | undefined;
 }
 
-/** Maximum length of the time range in days. All events in this range are read. Experiments run for several weeks. */
+/**
+ * Maximum length of the time range in days. It is limited because all events in the range are read, but it is
+ * sufficient for experiments, which run for several weeks.
+ */
 const maxDays = 92;
 const dayMs = 86_400_000;
 const day = /^\d{4}-\d{2}-\d{2}$/;

@@ -1,5 +1,4 @@
-// Parses a filter in a feature flag's release condition, which tests a person property, a cohort, another flag, and so
-// on.
+// Parses a filter in a release condition, such as a test of a person property, a cohort or another flag.
 
 import { isObject, parseRecordId } from '@millrace/contracts';
 import {
@@ -123,7 +122,7 @@ function parsePropertyTest(
   return operatorName === undefined || operatorName === null ? { key } : { key, operator };
 }
 
-/** Returns `exact` if no operator is given. */
+/** Parses the operator. Returns `exact` if no operator is given. */
 function parseOperator(operatorName: unknown, { type }: PropertyRules): PropertyOperator {
   const operator = aliases.get(String(operatorName)) ?? operatorName ?? 'exact';
   if (isPropertyOperator(operator)) return operator;
