@@ -1,7 +1,7 @@
 import { setImmediate as afterOthers } from 'node:timers/promises';
 import { runInTimeSlices } from './steps.ts';
 
-test('alternates between concurrent tasks, and lets other work run in between', async () => {
+test('concurrent tasks take turns, and let other work run in between', async () => {
   const worked = new Set<number>();
   function* work(number: number) {
     for (let step = 0; step < 40; step++) {

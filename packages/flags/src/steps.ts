@@ -10,11 +10,11 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Maximum time in milliseconds that other work waits, in addition to the duration of one step. */
+/** Maximum time in milliseconds for which other work waits, in addition to the duration of one step. */
 const sliceMs = 10;
 /**
- * Maximum duration of a task's first slice. It is shorter than all other slices, because several tasks may start before
- * other work runs.
+ * Maximum duration of a task's first slice in milliseconds. It is shorter than later slices, because several tasks may
+ * start before other work runs.
  */
 const firstSliceMs = 2;
 
@@ -22,7 +22,7 @@ const firstSliceMs = 2;
 let lastTurn: Promise<void> = Promise.resolve();
 
 /**
- * Returns the result directly if the work is short. Otherwise, returns a promise and lets other work run in between.
+ * Does the work. If it is short, returns the result. Otherwise, returns a promise and lets other work run in between.
  */
 export function runInTimeSlices<Result>(steps: Steps<Result>): Result | Promise<Result> {
   const slice = runSlice(steps, firstSliceMs);

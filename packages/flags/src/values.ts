@@ -3,8 +3,8 @@
 import { isObject } from '@millrace/contracts';
 
 /**
- * Returns the text that operators compare. Strings are unchanged. All other values become compact JSON with object keys
- * sorted by code point. A `1.0` in a request becomes `1`, because JSON.parse does not distinguish the two numbers.
+ * Returns the string that operators compare. Strings are unchanged. All other values become compact JSON with object
+ * keys sorted by code point. A `1.0` in a request becomes `1`, because JSON.parse does not distinguish the two numbers.
  */
 export function toComparableText(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -22,7 +22,7 @@ function compactJson(value: unknown): string {
 }
 
 /**
- * Sorts texts by code point. JavaScript's default order compares UTF-16 code units, which would put code points above
+ * Sorts strings by code point. JavaScript's default order compares UTF-16 code units, which would put code points above
  * 0xffff before some lower ones.
  */
 function byCodePoint(a: string, b: string): number {
@@ -36,7 +36,7 @@ function byCodePoint(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Sorts surrogates, which encode code points above 0xffff, after all other code units. */
+/** Returns a number by which surrogates, which encode code points above 0xffff, sort after all other code units. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit > 0xdfff ? unit - 0x800 : unit + 0x2000;
@@ -44,14 +44,14 @@ function rank(unit: number): number {
 
 /**
  * The pattern is deliberately unambiguous. If two of its subexpressions could match the same digits, matching a million
- * digits would take hours.
+ * digits could take hours.
  */
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const infinite = /^[+-]?inf(?:inity)?$/i;
 
 /**
- * Returns the number that numeric operators compare. Returns null for non-numbers, including blank texts, hexadecimal
- * texts and booleans.
+ * Returns the number that numeric operators compare. Returns null for anything else, including blank strings,
+ * hexadecimal numbers and booleans.
  */
 export function toComparableNumber(value: unknown): number | null {
   if (typeof value === 'number') return value;
@@ -61,19 +61,19 @@ export function toComparableNumber(value: unknown): number | null {
   return null;
 }
 
-/** Returns true for `true`, the string "true" in any case, and a list that contains only these. */
+/** Returns true for `true`, the string "true" in any case, and a list with no other elements than these. */
 export function isTruthy(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isTruthy);
   return value === true || (typeof value === 'string' && value.toLowerCase() === 'true');
 }
 
-/** Returns true for a boolean, a boolean's string in any case, and a list that contains only these. */
+/** Returns true for a boolean, "true" or "false" in any case, and a list with no other elements than these. */
 export function isBooleanLike(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBooleanLike);
   return typeof value === 'boolean' || (typeof value === 'string' && /^(?:true|false)$/i.test(value));
 }
 
-/** A version as defined by semver.org. For sorting, build metadata breaks ties. */
+/** A version as defined by semver.org. For sorting, build metadata decides between otherwise equal versions. */
 export interface SemanticVersion {
   major: bigint;
   minor: bigint;
@@ -147,7 +147,7 @@ function compareParts(a: string[], b: string[]): number {
   return a.length - b.length;
 }
 
-/** Numeric identifiers sort before text and are compared as numbers. */
+/** Numeric identifiers are compared as numbers, and sort before all others. */
 function comparePart(a: string, b: string): number {
   const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (aIsNumber && bIsNumber) {

@@ -16,7 +16,7 @@ import { formatLabel, hasTimes, isPreviousPeriod, readDisplay, readSeries, type 
 export type Chart =
   /** A chart of numbers over time. `open` is the index of the first interval that has not ended yet. */
   | { shape: 'lines' | 'bars'; times: string[]; open: number; format: NumberFormat; series: DrawnSeries[] }
-  /** A chart with one bar per row, for series totals and funnel steps. */
+  /** A chart with one bar per row, for the totals of series and for funnel steps. */
   | { shape: 'rows'; format: NumberFormat; rows: { label: string; value: number }[] }
   /**
    * A retention table with shares from 0 to 1. `open` is the index of the first share whose interval has not ended yet.
@@ -25,10 +25,10 @@ export type Chart =
 
 interface DrawnSeries {
   label: string;
-  /** A series for the previous period has the color of the current series. */
+  /** A series for the previous period has the same color as the series for the current period. */
   color: SeriesColor;
   isBefore: boolean;
-  /** Numbers by interval. Null for an interval without a number. */
+  /** The number of each interval, or null for an interval without a number. */
   data: (number | null)[];
 }
 
@@ -39,8 +39,8 @@ const maxHeatColumns = 12;
 
 /**
  * Selects the data to draw. Returns null if the result is better shown as numbers or rows.
- * @param results result of the query `source`
- * @param now local time in the project time zone
+ * @param results the result of the query `source`
+ * @param now the local time in the project time zone
  */
 export function buildChart(results: unknown, source: Record<string, unknown> | null, now: number): Chart | null {
   switch (source?.kind) {
@@ -112,7 +112,7 @@ function chartOfFunnel(results: unknown): Chart | null {
 
 /**
  * Removes retention intervals in the future, for which the API returns 0. Does not change the results of other queries.
- * @param now local time in the project time zone
+ * @param now the local time in the project time zone
  */
 export function removeFuturePoints(results: unknown, source: Record<string, unknown> | null, now: number): unknown {
   if (source?.kind !== 'RetentionQuery' || !Array.isArray(results)) return results;

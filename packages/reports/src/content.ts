@@ -1,4 +1,4 @@
-// Computes a report's content: the numbers of an insight or dashboard at the time at which the report was due.
+// Computes a report's content: the numbers of an insight or dashboard at the time when the report was due.
 
 import { computeChange } from '@millrace/contracts/numbers';
 import { type ResultTable, toResultTable } from '@millrace/contracts/result-table';
@@ -30,7 +30,7 @@ export interface ReportContent {
   timezone: string;
   /** The insights' results in dashboard order, at most `maxInsights`. */
   insights: ReportedInsight[];
-  /** Number of insights on the dashboard, or of selected insights. */
+  /** Number of insights on the dashboard, or of those that were selected. */
   total: number;
 }
 
@@ -41,10 +41,10 @@ export interface ReportedInsight {
   description: string;
   /** The kind of the insight's query, such as `TrendsQuery` or `FunnelsQuery`. Empty if the insight has no query. */
   query_kind: string;
-  /** Start of the range in ISO 8601, in the project time zone. Null if the result has no range. */
+  /** Start of the date range in ISO 8601, in the project time zone. Null if the result has no date range. */
   date_from: string | null;
   date_to: string | null;
-  /** Key figures, one per series, at most `maxFigures`. */
+  /** Key figures, one for each series, but at most `maxFigures`. */
   figures: Figure[];
   /** At most `maxRows` rows. */
   table: ResultTable;
@@ -72,8 +72,8 @@ export function toWebhookReport({ chart: _, figures, ...insight }: ReportedInsig
 export interface ReportDeps {
   sql: Sql;
   /**
-   * Runs a query as of `now` (milliseconds since the epoch). If the query fails, the report shows the error instead of
-   * the numbers.
+   * Runs a query as if the current time were `now` (milliseconds since the epoch). If the query fails, the report shows
+   * the error instead of the numbers.
    * @throws AppError `invalid`, `rate_limited` or `unavailable`
    */
   runQuery(query: unknown, now: number): Promise<QueryResult>;
@@ -192,7 +192,7 @@ async function runInsight(
 }
 
 /**
- * Makes a trend query compare with the previous period, if its date range has one. The current numbers stay the same.
+ * Makes a trend query compare with the previous period, unless its date range has none. Current numbers do not change.
  */
 function withTimeBefore(query: unknown): unknown {
   return changeSource(query, (source) => {
@@ -203,7 +203,7 @@ function withTimeBefore(query: unknown): unknown {
   });
 }
 
-/** Computes a funnel's conversion rate, and runs the funnel again for the previous period of the same length. */
+/** Computes a funnel's conversion rate, and with a second query that of the previous period of the same length. */
 async function conversion(
   deps: ReportDeps,
   { query, result, now }: { query: unknown; result: QueryResult; now: number },

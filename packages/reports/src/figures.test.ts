@@ -8,6 +8,6 @@ test.each([
   ['that nobody began, which has no rate', steps(0, 0), null],
   ['with one step', steps(3), null],
   ['with a breakdown', [steps(3, 1), steps(2, 1)], null],
-])('shows the conversion of a funnel %s', (_name, results, expected) => {
+])('computes the conversion rate of a funnel %s', (_name, results, expected) => {
   expect(buildFunnelFigure(results)?.value ?? null).toBe(expected);
 });

@@ -7,7 +7,7 @@ export interface Figure {
   label: string;
   value: number;
   format: NumberFormat;
-  /** How the numbers of several intervals were combined into the figure. */
+  /** Whether the numbers of several intervals were added up or averaged. */
   of: 'total' | 'average';
   /** The figure for the previous period, or null if periods are not compared. */
   before: number | null;
@@ -21,7 +21,7 @@ export interface SeriesResult {
   breakdown_value?: unknown;
   compare_label?: string;
   data?: number[] | null;
-  /** Number of actors who entered the funnel in each interval, only for a funnel trend. */
+  /** Number of actors who entered the funnel in each interval. Present only for a funnel trend. */
   entered?: number[];
   days?: string[];
   count?: number;
@@ -36,9 +36,7 @@ export const hasTimes = (results: unknown) => readSeries(results).some(({ days }
 
 export const isPreviousPeriod = ({ compare_label: period }: SeriesResult) => period === 'previous';
 
-/**
- * Returns a series label, with readable text for missing values and for the group of a breakdown's remaining values.
- */
+/** Returns a series label, with a readable name for a missing value and for a breakdown's combined remaining values. */
 export function formatLabel({ label, status, action, breakdown_value: value }: SeriesResult): string {
   if (status !== undefined) return status;
   const own = (action?.custom_name && value === undefined ? action.custom_name : label) ?? '';
@@ -75,8 +73,8 @@ export function readDisplay({ trendsFilter: filter }: Record<string, unknown>): 
 }
 
 /**
- * Returns the conversion rate from the first to the last step. Returns null for funnels with a breakdown, for
- * conversion times, for trends, and if no one reached the first step.
+ * Returns the conversion rate from the first to the last step. Returns null for a funnel with a breakdown, for
+ * conversion times, for funnel trends, and if no one reached the first step.
  */
 export function buildFunnelFigure(results: unknown): Figure | null {
   if (!Array.isArray(results) || results.some(Array.isArray) || hasTimes(results)) return null;

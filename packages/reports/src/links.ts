@@ -18,7 +18,7 @@ export interface ReportLinks {
   project: string | null;
 }
 
-/** Creates a report's links, which are null if neither URL is configured. */
+/** Creates a report's links. They are null if neither URL is configured. */
 export function createReportLinks({ publicAppUrl, publicApiUrl }: PublicUrls, projectId: number): ReportLinks {
   const base = (publicAppUrl ?? publicApiUrl)?.replace(/\/+$/, '');
   if (base === undefined) return { insight: () => null, dashboard: () => null, project: null };

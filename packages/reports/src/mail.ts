@@ -12,7 +12,7 @@ export interface ReportMessage {
   /** The schedule in words, for example `sent every week`. */
   summary: string;
   nextAt: Date | null;
-  /** Null if no application URL is configured. */
+  /** The link to the insight or dashboard, or null if no application URL is configured. */
   link: string | null;
   linkOf(insight: ReportedInsight): string | null;
   /**
@@ -22,9 +22,9 @@ export interface ReportMessage {
   invite: { by: string | null; message: string | null } | null;
   /** Why this report is the last one, or null if more reports will follow. */
   end: string | null;
-  /** The link for unsubscribing from these emails, or null if it is not available. */
+  /** The link for unsubscribing from the emails, or null if there is no such link. */
   unsubscribe: string | null;
-  /** Null if the message contains no numbers. */
+  /** The report's content, or null if the message contains no numbers. */
   content: ReportContent | null;
 }
 
@@ -38,7 +38,7 @@ export interface ReportMail {
 
 const maxRowsShown = 10;
 
-/** Formats the email. If a picture cannot be drawn, logs the error and shows the name and the numbers instead. */
+/** Formats the email. If a picture cannot be drawn, logs the error and uses the name and the numbers instead. */
 export async function buildReportMail(written: ReportMessage, logger: Pick<Logger, 'warn'>): Promise<ReportMail> {
   const message = withPlainNames(written);
   const attachments: ReportMail['attachments'] = [];
@@ -115,7 +115,7 @@ export function renderText(message: ReportMessage): string {
   return [...before, title, ...parts, ...(link === null ? [] : [link]), ...behind, ...stop].join('\n\n');
 }
 
-/** Returns true if the report consists only of this insight and has the insight's name as its title. */
+/** Returns true if the report consists of only this insight and has its name as the title. */
 const isWhole = (content: ReportContent | null, { name }: ReportedInsight) =>
   content?.kind === 'insight' && content.name === name;
 
@@ -138,7 +138,7 @@ function omittedLines({ left_out: { figures } }: ReportedInsight): string[] {
   return figures === 0 ? [] : [`… and ${formatValue(figures)} more`];
 }
 
-/** Returns a result's rows that are not already shown as figures. */
+/** Returns those rows of a result that are not already shown as figures. */
 function shownRows({ query_kind: kind, figures, table, left_out: omitted }: ReportedInsight) {
   if (kind === 'TrendsQuery' || kind === 'LifecycleQuery' || table.columns.length === 0) return null;
   if (kind === 'HogQLQuery' && figures.length > 0) return null;
@@ -152,7 +152,7 @@ function shownRows({ query_kind: kind, figures, table, left_out: omitted }: Repo
   };
 }
 
-/** @param column the column name, which indicates what a number measures */
+/** @param column the name of the column, which indicates what a number measures */
 function cellText(cell: string | number | boolean | null, column: string): string {
   if (cell === null) return '';
   if (typeof cell === 'number' && column === 'percent of the first') return formatPercent(cell);
@@ -273,10 +273,10 @@ function colorOfChange({ value, before, format }: Figure): string {
   return isGood === null ? ink : isGood ? good : bad;
 }
 
-/** The suffix of a formatted number. */
+/** Matches the suffix of a formatted number. */
 const unit = / (points|on average)$/;
 
-/** @param colorsOfLast the color of the last cell in each row */
+/** @param colorsOfLast the color of the last cell of each row */
 function tableHtml(
   head: readonly string[],
   rows: readonly (readonly string[])[],

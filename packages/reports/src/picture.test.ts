@@ -17,13 +17,13 @@ const draw = (results: object[], query: Record<string, unknown> = source) =>
   });
 
 describe('drawInsight', () => {
-  it('writes numbers in the unit of the insight', () => {
+  it('formats numbers in the unit of the insight', () => {
     const svg = draw([series('a')]);
     expect(svg).toContain('>3 h 1 min<');
     expect(svg).toContain('>30 min<');
   });
 
-  it('draws the interval in progress as a dashed line, and no other interval', () => {
+  it('draws only the interval in progress as a dashed line', () => {
     const lines = [...(draw([series('a')])?.matchAll(/<polyline points="([^"]*)"[^>]*>/g) ?? [])];
     expect(lines.map(([line, points = '']) => [points.split(' ').length, line.includes('dasharray')])).toEqual([
       [2, false],
@@ -31,7 +31,7 @@ describe('drawInsight', () => {
     ]);
   });
 
-  it('interrupts the line of a funnel trend at intervals in which no one entered the funnel', () => {
+  it('leaves a gap in the line of a funnel trend where no one entered the funnel', () => {
     const funnel = { kind: 'FunnelsQuery', interval: 'day' };
     const dates = ['2026-11-21', '2026-11-22', ...days];
     const svg = draw([{ count: 5, days: dates, data: [50, 0, 0, 25, 20], entered: [4, 0, 2, 4, 5] }], funnel);
@@ -41,7 +41,7 @@ describe('drawInsight', () => {
     expect(svg).toContain('>Conversion rate<');
   });
 
-  it('draws an increase in the color for bad changes if the insight has isIncreaseBad', () => {
+  it("draws an increase in the color for bad changes if the insight's isIncreaseBad is true", () => {
     const results = [
       series('errors', { compare_label: 'current' }),
       series('errors', { compare_label: 'previous', count: 5000 }),
@@ -60,14 +60,14 @@ describe('drawInsight', () => {
     expect(svg).toContain(`stroke="${otherColor.light}"`);
   });
 
-  it('gives each status of a lifecycle its color', () => {
+  it("draws each status of a lifecycle in the status's color", () => {
     const statuses = ['dormant', 'returning'].map((status) => series(status, { status }));
     const svg = draw(statuses, { kind: 'LifecycleQuery', interval: 'day' });
     expect(svg).toContain(`fill="${seriesColors.light[3]}"`);
     expect(svg).not.toContain(`fill="${seriesColors.light[1]}"`);
   });
 
-  it('leaves out retention intervals that have not begun, and marks the interval in progress', () => {
+  it('omits retention intervals that have not begun, and marks the interval in progress', () => {
     const query = { kind: 'RetentionQuery', retentionFilter: { period: 'Day' } };
     const group = (date: string, counts: number[]) => ({
       date: `${date}T00:00:00Z`,

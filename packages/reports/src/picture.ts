@@ -21,7 +21,7 @@ import { formatFigureChange, formatRange } from './text.ts';
 
 const width = 640;
 const padding = 24;
-/** Pixels per SVG unit. Two make pictures sharp on high-density screens. */
+/** Pixels per SVG unit. With a factor of two, pictures are sharp on high-density screens. */
 const scale = 2;
 /** The background is always white, because email clients in dark mode do not invert pictures. */
 const colours = {
@@ -259,7 +259,7 @@ function write(x: number, y: number, text: string, { size, isBold, colour, ancho
   return `<text x="${round(x)}" y="${round(y)}" font-size="${size}"${weight}${place} fill="${colour ?? colours.ink}">${escaped(text)}</text>`;
 }
 
-/** Escapes text. Replaces control characters with spaces, because XML does not allow most of them. */
+/** Escapes text for XML. Replaces control characters with spaces, because XML does not allow most of them. */
 function escaped(text: string): string {
   return (
     text
@@ -275,7 +275,7 @@ function escaped(text: string): string {
 
 let drawing: Promise<Uint8Array[]> | undefined;
 
-/** @param svg result of `drawInsight` @returns a PNG with a width of 1,280 pixels */
+/** @param svg the result of `drawInsight` @returns a PNG with a width of 1,280 pixels */
 export async function toPng(svg: string): Promise<Buffer> {
   drawing ??= prepare().catch((error: unknown) => {
     // Discard the failed attempt, so that the next picture starts the renderer again.
@@ -283,7 +283,7 @@ export async function toPng(svg: string): Promise<Buffer> {
     throw error;
   });
   const fontBuffers = await drawing;
-  // Let pending requests run first, because rendering blocks the process for tens of milliseconds.
+  // Let pending requests run first, because rendering a picture blocks the process for tens of milliseconds.
   await setImmediate();
   const picture = new Resvg(svg, {
     fitTo: { mode: 'width', value: width * scale },
@@ -308,8 +308,8 @@ async function prepare(): Promise<Uint8Array[]> {
 }
 
 /**
- * Finds the folder of the fonts: next to the programs after a build (build.ts in packages/stack), or next to this
- * package's sources in the repository.
+ * Finds the folder that contains the fonts. After a build (build.ts in packages/stack), it is next to the programs. In
+ * the repository, it is next to this package's sources.
  */
 function fontFolder(): string {
   const folders = ['./fonts', '../fonts'].map((path) => fileURLToPath(new URL(path, import.meta.url)));

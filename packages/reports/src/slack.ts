@@ -11,7 +11,7 @@ const maxFiguresShown = 6;
 
 /**
  * Formats a report as the blocks of a Slack message.
- * @param pictureOf returns the URL from which Slack can load a picture, or null if no URL is available
+ * @param pictureOf returns the URL from which Slack can load a picture, or null if there is no such URL
  */
 export function buildSlackBlocks(
   message: ReportMessage,
@@ -66,7 +66,7 @@ const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', te
 const context = (text: string) => ({ type: 'context', elements: [{ type: 'mrkdwn', text }] });
 
 /**
- * Escapes text for Slack's markup, which also applies to the fallback text. Without escaping, `<!channel>` would notify
+ * Escapes text for Slack's markup, which is also used in the fallback text. Without escaping, `<!channel>` would notify
  * everyone.
  */
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -24,7 +24,7 @@ test.each([undefined, 'ActionsTable', 'BoldNumber', 'WorldMap'])('draws no chart
   expect(buildSqlChart(perDay, show(display))).toBeNull();
 });
 
-test('draws every numeric column over the first time column by default, sorted by time', () => {
+test('by default, draws every numeric column over the first time column, sorted by time', () => {
   const rows = resultWith(
     perDay.types.slice(1),
     perDay.results.slice(0, 2).map((row) => row.slice(1)),
@@ -47,7 +47,7 @@ test('draws one series for each value of the breakdown column', () => {
   ]);
 });
 
-test('draws one bar for each text of the x-axis', () => {
+test('draws one bar for each string in the column of the x-axis', () => {
   const settings = { xAxis: { column: 'plan' }, yAxis: [{ column: 'revenue' }] };
   expect(buildSqlChart(perDay, show('ActionsBar', settings))).toMatchObject({
     shape: 'rows',
@@ -71,11 +71,11 @@ test.each([
       [],
     ),
   ],
-])('draws no chart of a result %s', (_, result) => {
+])('draws no chart for a result %s', (_, result) => {
   expect(buildSqlChart(result, show('ActionsLineGraph'))).toBeNull();
 });
 
-test('shows the first number of the result or of the chosen column as the single number', () => {
+test('shows the first number of the first numeric column or of the chosen column as the single number', () => {
   expect(buildSingleNumberFigures(perDay, show('BoldNumber'))).toMatchObject([
     { label: 'orders', value: 3, before: null },
   ]);

@@ -30,7 +30,7 @@ function columnsOf({ types = [] }: QueryResult): Column[] {
 const rowsOf = ({ results }: QueryResult): unknown[][] => (Array.isArray(results) ? results.filter(Array.isArray) : []);
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 
-/** Returns the result's first number if the insight shows a single number, or an empty list. */
+/** Returns the result's first number if the insight shows a single number, and otherwise an empty list. */
 export function buildSingleNumberFigures(result: QueryResult, { display, y }: Visualization): Figure[] {
   if (display !== 'BoldNumber') return [];
   const columns = columnsOf(result);
@@ -45,7 +45,7 @@ const barDisplays = new Set(['ActionsBar', 'ActionsStackedBar']);
 const maxTimes = 400;
 const maxBars = 12;
 
-/** Returns null for tables, and if an axis column is missing. */
+/** Returns the chart of a result, or null if the insight shows a table or a column of an axis is missing. */
 export function buildSqlChart(result: QueryResult, { display, ...named }: Visualization): Chart | null {
   const isBars = barDisplays.has(display ?? '');
   if (!isBars && !lineDisplays.has(display ?? '')) return null;

@@ -15,7 +15,7 @@ const dayFormat: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'long', y
 const day = new Intl.DateTimeFormat('en-GB', dayFormat);
 
 /**
- * Formats a range in the project time zone, for example as `16 November 2026 to 22 November 2026`. If the range is
+ * Formats a date range in the project time zone, for example as `16 November 2026 to 22 November 2026`. If the range is
  * within one day, the times are included.
  */
 export function formatRange({
@@ -30,7 +30,7 @@ export function formatRange({
   return first === last ? `${first}, ${from.slice(11, 16)} to ${to.slice(11, 16)}` : `${first} to ${last}`;
 }
 
-/** Formats the date of a time with an offset, in local time at that offset. */
+/** Formats the date of an ISO 8601 time, as it is at the time's own UTC offset. */
 const dayText = (iso: string) => day.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`));
 
 /** Formats a date, for example as `Monday, 16 November 2026`. */

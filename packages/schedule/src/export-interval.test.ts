@@ -26,7 +26,7 @@ test.each<[ExportInterval, string, string, string, string]>([
 test.each<[ExportInterval, string, Partial<ExportRhythm>, string, string]>([
   ['day', '2026-11-21T05:59Z', { offset_hour: 6 }, '2026-11-20T06:00Z', '2026-11-21T06:00Z'],
   ['day', '2026-11-21T06:00Z', { offset_hour: 6 }, '2026-11-21T06:00Z', '2026-11-22T06:00Z'],
-  // On the day on which daylight saving time starts, 02:00 does not exist.
+  // 02:00 does not exist on the day on which daylight saving time starts.
   [
     'day',
     '2026-03-08T06:59Z',
@@ -46,7 +46,7 @@ const rhythms = exportIntervals.flatMap((interval) =>
   [null, 2].map((offset_hour) => ({ interval, timezone: 'America/New_York', offset_day: null, offset_hour })),
 );
 test.each(rhythms)(
-  '%j: consecutive intervals have no gap or overlap over a year with daylight saving time',
+  'with %j, consecutive intervals have no gap or overlap in a year with daylight saving time',
   (rhythm) => {
     let moment = new Date('2026-03-01T00:00Z');
     for (let step = 0; step < 400; step += 1) {

@@ -2,7 +2,7 @@
 
 import { createTimeZone } from './time-zone.ts';
 
-/** How often a batch export runs, which is also the length of time that each run covers (docs/api/batch-exports.md). */
+/** How often a batch export runs. Each run covers a time range of the same length (docs/api/batch-exports.md). */
 export const exportIntervals = ['hour', 'day', 'week', 'every 5 minutes', 'every 15 minutes'] as const;
 export type ExportInterval = (typeof exportIntervals)[number];
 
@@ -14,7 +14,7 @@ export interface TimeSpan {
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Days of the week, counted from Sunday as 0. 1 January 1970 was a Thursday. */
+/** Days of the week as numbers, starting with 0 for Sunday. 1 January 1970 was a Thursday. */
 const [monday, thursday] = [1, 4];
 
 const fixedMs: Partial<Record<ExportInterval, number>> = {
@@ -37,7 +37,7 @@ export interface ExportRhythm {
  * Returns the interval that contains a moment. Intervals follow each other without a gap or an overlap. Intervals of
  * hours and minutes begin at UTC boundaries. Intervals of days and weeks begin at an hour of local time, so with
  * daylight saving time, one day a year has 23 hours and one has 25. The next interval is the one that contains `end`.
- * @param rhythm `timezone` is an IANA name
+ * @param rhythm the rhythm, in which `timezone` is an IANA name
  */
 export function findExportInterval(rhythm: ExportRhythm, moment: Date): TimeSpan {
   const { interval, timezone, offset_day, offset_hour } = rhythm;
@@ -68,7 +68,7 @@ export interface ExportSchedule extends ExportRhythm {
  * Returns the next interval that an export covers, if everything before `from` is already exported or not needed. The
  * interval's run is triggered at its end. Returns null if that time is after `end_at`.
  * @param exportedUntil the end of the last exported interval, which may have had a different length. If it is within
- * the interval, the interval starts there, so that no event is exported twice.
+ * the next interval, that interval starts there, so that no event is exported twice.
  */
 export function nextExportInterval(
   schedule: ExportSchedule,

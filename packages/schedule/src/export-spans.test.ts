@@ -16,12 +16,12 @@ test('splits a range into consecutive intervals, and trims the first and the las
   ]);
 });
 
-test('returns one span for a range within one interval, and none for an empty range', () => {
+test('returns one span for a range within one interval, and no spans for an empty range', () => {
   expect(spans('day', '2026-11-10T10:30Z', '2026-11-10T12:15Z')).toEqual(['11-10T10:30 11-10T12:15']);
   expect(spans('day', '2026-11-10T10:30Z', '2026-11-10T10:30Z')).toEqual([]);
 });
 
-test('splits an export range at midnight of the time zone', () => {
+test('splits a range into days at midnight in the time zone', () => {
   expect(spans('day', '2026-10-31T04:00Z', '2026-11-02T05:00Z', 'America/New_York')).toEqual([
     '10-31T04:00 11-01T04:00',
     '11-01T04:00 11-02T05:00',

@@ -95,7 +95,7 @@ describe('nextDeliveryDate', () => {
     ['count 0', '2025-01-15T00:00Z', every('2022-01-01T00:00Z', { count: 0 }), null],
   ])('computes the next date: %s', (_name, now, words, expected) => expect(next(now, words)).toBe(expected));
 
-  test('subscription-007: computes consecutive dates every 2 months on the last Wednesday or Friday', () => {
+  test('subscription-007: computes consecutive dates of a rule for every 2 months on the last Wednesday or Friday', () => {
     const words = every('2022-01-01T00:00Z', {
       frequency: 'monthly',
       interval: 2,
@@ -110,7 +110,7 @@ describe('nextDeliveryDate', () => {
     expect(dates).toEqual(['2022-01-28T00:00Z', '2022-03-30T00:00Z', '2022-05-27T00:00Z']);
   });
 
-  test('subscription-008: counts every 2 weeks from the previous date', () => {
+  test('subscription-008: keeps the two-week interval of a rule after the previous date', () => {
     const words = every('2022-01-01T00:00Z', { frequency: 'weekly', interval: 2 });
     expect(next('2022-01-01T00:00Z', words, { previous: '2022-01-02T00:00Z' })).toBe('2022-01-15T00:00Z');
   });
@@ -131,21 +131,21 @@ describe('deliveries at a local time', () => {
     ['on the day daylight saving time starts', '2025-03-08T15:00Z', '2025-03-09T13:00Z'],
     ['in summer', '2025-07-01T00:00Z', '2025-07-01T13:00Z'],
     ['on the day daylight saving time ends', '2025-11-01T14:00Z', '2025-11-02T14:00Z'],
-  ])('keeps a delivery at nine o’clock in New York at nine o’clock %s', (_name, now, expected) => {
+  ])('a delivery at nine o’clock in New York stays at nine o’clock %s', (_name, now, expected) => {
     expect(next(now, nine, { timeZone })).toBe(expected);
   });
 
-  test('moves a delivery whose local time is skipped by the length of the gap: 02:30 becomes 03:30', () => {
+  test('moves a delivery at a skipped local time forward by the length of the gap: 02:30 becomes 03:30', () => {
     const words = every('2025-03-01T07:30Z');
     expect(next('2025-03-08T08:00Z', words, { timeZone })).toBe('2025-03-09T07:30Z');
     expect(next('2025-03-09T08:00Z', words, { timeZone })).toBe('2025-03-10T06:30Z');
   });
 
-  test('uses the first of two moments that have the same local time', () => {
+  test('uses the first of two moments if a local time occurs twice', () => {
     expect(next('2025-11-01T12:00Z', every('2025-10-01T05:30Z'), { timeZone })).toBe('2025-11-02T05:30Z');
   });
 
-  test('keeps a start time that is in the second of two repeated hours', () => {
+  test('keeps a start time in the second of two repeated hours', () => {
     expect(next('2025-11-01T12:00Z', every('2025-11-02T06:30Z'), { timeZone })).toBe('2025-11-02T06:30Z');
   });
 
@@ -163,13 +163,13 @@ describe('deliveries at a local time', () => {
 });
 
 describe('rules that end, and unusual rules', () => {
-  test('includes the until date, to the second', () => {
+  test('includes an occurrence exactly at the until date', () => {
     const words = every('2025-01-01T10:00Z', { until: '2025-01-16T10:00Z' });
     expect(next('2025-01-15T11:00Z', words)).toBe('2025-01-16T10:00Z');
     expect(next('2025-01-16T11:00Z', words)).toBeNull();
   });
 
-  test('counts occurrences from the start of the rule instead of from now', () => {
+  test('counts occurrences from the start of the rule and not from the current time', () => {
     const words = every('2025-01-01T10:00Z', { frequency: 'weekly', count: 3 });
     expect(next('2025-01-10T00:00Z', words)).toBe('2025-01-15T10:00Z');
     expect(next('2025-01-15T10:00Z', words)).toBeNull();
@@ -190,7 +190,7 @@ describe('rules that end, and unusual rules', () => {
     ['a huge interval', every('2020-01-01T00:00Z', { frequency: 'yearly', interval: 2_147_483_647 })],
   ])('returns no date for %s', (_name, words) => expect(next('2025-02-01T00:00Z', words)).toBeNull());
 
-  test('handles a rule with a count that started two thousand years ago', () => {
+  test('computes the next date of a rule with a count that started two thousand years ago', () => {
     expect(next('2025-01-15T00:00Z', every('0001-01-01T10:00Z', { count: 2_000_000 }))).toBe('2025-01-15T10:00Z');
   });
 

@@ -6,14 +6,14 @@ const schedule: ExportSchedule = {
 };
 const at = (text: string) => new Date(text);
 
-test('returns the current interval as the next to export', () => {
+test('returns the interval in progress as the next one to export', () => {
   expect(nextExportInterval(schedule, at('2026-11-21T05:30Z'))).toEqual({
     start: at('2026-11-21T05:00Z'),
     end: at('2026-11-21T06:00Z'),
   });
 });
 
-test('triggers no export run before start_at or after end_at', () => {
+test('does not trigger runs before start_at or after end_at', () => {
   const from = at('2026-11-21T05:30Z');
   const later = { ...schedule, start_at: at('2026-11-22T08:10Z') };
   expect(nextExportInterval(later, from)?.end).toEqual(at('2026-11-22T09:00Z'));
@@ -23,7 +23,7 @@ test('triggers no export run before start_at or after end_at', () => {
   expect(nextExportInterval({ ...schedule, end_at: at('2026-11-21T05:59Z') }, from)).toBeNull();
 });
 
-test('ends an interval early if the next one was already exported at another frequency', () => {
+test('starts the next interval where the last export at a different frequency ended', () => {
   const daily: ExportSchedule = { ...schedule, interval: 'day' };
   const exportedUntil = at('2026-11-21T05:00Z');
   expect(nextExportInterval(daily, exportedUntil, exportedUntil)).toEqual({

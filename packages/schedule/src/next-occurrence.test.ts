@@ -33,8 +33,8 @@ const anyRule = fc
     untilDate: fc.option(fc.integer({ min: 0, max: 3000 }).map((days) => new Date(firstMoment + days * dayMs))),
   })
   // Exclude rules for which the library deviates from RFC 5545. In the week of the start, the library counts positions
-  // only among the remaining days. For a position before the first day of a set, it returns the first day, although RFC
-  // 5545 selects nothing.
+  // only among the days that remain of the week. For a position before the first day of a set, it returns the first
+  // day, although RFC 5545 selects nothing.
   .filter(({ frequency, byweekday, bysetpos }) => {
     if (!byweekday?.length || bysetpos === null) return true;
     return frequency === 'daily' ? Math.abs(bysetpos) === 1 : frequency !== 'weekly' && bysetpos >= -4;
@@ -50,7 +50,7 @@ test('computes the same occurrences as the rrule library', () => {
   );
 });
 
-test("computes the same dates from any date as from the rule's start, also across daylight saving time", () => {
+test('continuing from any date yields the same dates as starting from the beginning, even across clock changes', () => {
   const zones = fc.constantFrom('America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago');
   fc.assert(
     fc.property(anyRule, zones, fc.integer({ min: 0, max: 40 }), (rule, zone, steps) => {
@@ -61,7 +61,7 @@ test("computes the same dates from any date as from the rule's start, also acros
         walked = nextOccurrence(rule, walked, zone);
       }
       if (walked) expect(walked.getTime()).toBeGreaterThan(before.getTime());
-      // The next date after a moment just before the second date must be the second date.
+      // The next date after a moment just before the second date is the second date.
       const between = new Date((walked?.getTime() ?? before.getTime() + dayMs) - 1);
       if (between.getTime() >= before.getTime()) expect(nextOccurrence(rule, between, zone)).toEqual(walked);
     }),
@@ -69,7 +69,7 @@ test("computes the same dates from any date as from the rule's start, also acros
   );
 });
 
-test('bysetpos counts all matching weekdays of a week, including those before the start', () => {
+test('bysetpos counts all matching weekdays of a week, even those before the start', () => {
   const rule: RecurrenceRule = {
     frequency: 'weekly',
     interval: 1,

@@ -14,9 +14,9 @@ export interface RecurrenceRule {
   frequency: Frequency;
   /** Number of days, weeks, months or years between occurrences, at least 1. */
   interval: number;
-  /** The weekdays of occurrences. If null or empty, `startDate` determines the day. */
+  /** The weekdays on which occurrences fall. If null or empty, `startDate` determines the day. */
   byweekday: readonly Weekday[] | null;
-  /** Selects the n-th matching day of each period, counted from the end if negative. Ignored without `byweekday`. */
+  /** Selects the n-th matching day of each period (from the end if negative). Ignored without `byweekday`. */
   bysetpos: number | null;
   /** Total number of occurrences, counted from `startDate`. */
   count: number | null;
@@ -48,7 +48,7 @@ function dayWord(byweekday: readonly Weekday[]): string {
 }
 
 /**
- * If a subscription is created less than this time before a delivery date, it skips that date
+ * A subscription that is created less than this time (in milliseconds) before a delivery date skips that date
  * (docs/api/subscriptions.md#delivery-dates).
  */
 const noticeMs = 15 * 60_000;
@@ -57,7 +57,7 @@ const noticeMs = 15 * 60_000;
  * Returns a subscription's next delivery date: the first occurrence of its rule that is more than 15 minutes in the
  * future and later than `previous`. Returns null if the rule has no more occurrences.
  * @param previous the date of the last delivery, or null if the rule is new or has changed
- * @param timeZone IANA name of the project time zone, which determines days and the time of day
+ * @param timeZone the IANA name of the project time zone, which determines days and the time of day
  */
 export function nextDeliveryDate(
   rule: RecurrenceRule,
@@ -76,9 +76,9 @@ const lastDay = dayOf(9999, 11, 31);
  * during daylight saving time.
  *
  * The libraries we evaluated either ignore time zones or iterate over every occurrence from the start of the rule. If
- * the start is long ago, this takes seconds or never ends. This implementation goes directly to the relevant period.
+ * that is long ago, it takes seconds or never ends. This implementation goes directly to the relevant period.
  *
- * @param zoneName IANA name
+ * @param zoneName the IANA name of the time zone
  */
 export function nextOccurrence(rule: RecurrenceRule, after: Date, zoneName: string): Date | null {
   if (rule.count !== null && rule.count <= 0) return null;
@@ -107,7 +107,7 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
   const periods = periodsOf(rule, startDay);
   const first = periods.numberOf(startDay);
   const steps = Math.floor((periods.numberOf(afterDay) - first) / rule.interval) - 1;
-  // A rule with a count must be counted from its start. For all other rules, skip earlier periods.
+  // For a rule with a count, count all occurrences from its start. For all other rules, skip earlier periods.
   let period = rule.count === null ? first + Math.max(0, steps) * rule.interval : first;
   let remaining = rule.count ?? Number.POSITIVE_INFINITY;
   const end = periods.numberOf(lastDay);
@@ -127,12 +127,12 @@ function* candidateDays(rule: RecurrenceRule, startDay: Day, afterDay: Day): Gen
 const cycle: Record<Frequency, number> = { daily: 7, weekly: 1, monthly: 4800, yearly: 400 };
 
 /**
- * The numbered days, weeks, months or years that a rule uses: every `interval`-th period, beginning with the period
- * that contains its start.
+ * The days, weeks, months or years that a rule uses, identified by numbers. They are every `interval`-th period,
+ * beginning with the period that contains the rule's start.
  */
 interface Periods {
   numberOf(day: Day): number;
-  /** Returns a period's matching days in order, which may include days before the rule's start. */
+  /** Returns a period's matching days in order. They may include days before the rule's start. */
   daysOf(period: number): readonly Day[];
 }
 
@@ -193,7 +193,7 @@ function undivided(frequency: Frequency, startDay: Day, byweekday: ReadonlySet<n
   }
 }
 
-/** Omits a day that its month does not have, so that 31 April does not become 1 May. */
+/** Omits days after the end of their month, so that 31 April does not become 1 May. */
 function within(day: Day, end: Day): Day[] {
   return day < end ? [day] : [];
 }
@@ -207,18 +207,18 @@ function dayOf(year: number, month: number, dayOfMonth: number): Day {
   return date.getTime() / dayMs;
 }
 
-/** Converts a day number to a calendar date, in which January is month 0. */
+/** Converts a day number to a calendar date, with months from 0 (January) to 11. */
 function calendarDate(day: Day): { year: number; month: number; dayOfMonth: number } {
   const date = new Date(day * dayMs);
   return { year: date.getUTCFullYear(), month: date.getUTCMonth(), dayOfMonth: date.getUTCDate() };
 }
 
-/** Returns a day's weekday, starting with 0 for Monday. 1 January 1970 was a Thursday. */
+/** Returns a day's weekday, from 0 (Monday) to 6. 1 January 1970 was a Thursday. */
 function weekdayIndex(day: Day): number {
   return (((day + 3) % 7) + 7) % 7;
 }
 
-/** Returns the days from `first` to `end` (exclusive) that fall on one of the weekdays, in order. */
+/** Returns the days from `first` to `end` (exclusive) that fall on one of the chosen weekdays, in order. */
 function daysOnWeekdays(first: Day, end: Day, chosen: ReadonlySet<number>): Day[] {
   const days: Day[] = [];
   for (let day = first; day < end; day += 1) if (chosen.has(weekdayIndex(day))) days.push(day);

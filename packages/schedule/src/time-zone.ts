@@ -10,8 +10,8 @@ export interface TimeZone {
   toWallTime(instant: number): number;
   /**
    * Returns the instant of a wall time. If the wall time occurs twice because clocks go back, returns the first
-   * instant. If clocks go forward and skip the wall time, computes the instant with the previous offset, so 02:30
-   * becomes 03:30 (RFC 5545 section 3.3.5).
+   * instant. If clocks go forward and skip the wall time, computes the instant with the offset before the change, so
+   * 02:30 becomes 03:30 (RFC 5545 section 3.3.5).
    */
   toInstant(wallTime: number): number;
 }
@@ -44,7 +44,7 @@ export function createTimeZone(name: string): TimeZone {
   return {
     toWallTime: (instant) => instant + offsetAt(instant),
     toInstant(wallTime) {
-      // Time zones never change their offset twice within two days.
+      // A time zone never changes its offset twice within two days.
       const before = wallTime - offsetAt(wallTime - dayMs);
       const after = wallTime - offsetAt(wallTime + dayMs);
       if (before === after) return before;
@@ -64,13 +64,13 @@ export interface OffsetSpan {
   offset: number;
 }
 
-/** Returns a time zone's offsets within a time range, in chronological order. @param name see `createTimeZone` */
+/** Returns a time zone's offsets within a time range, in chronological order. @param name as in `createTimeZone` */
 export function listOffsetSpans(name: string, { from, to }: { from: number; to: number }): OffsetSpan[] {
   const { toWallTime } = createTimeZone(name);
   const offsetAt = (instant: number) => toWallTime(instant) - instant;
   let span: OffsetSpan = { from, to, offset: offsetAt(from) };
   const spans = [span];
-  // Time zones never change their offset twice within two days.
+  // A time zone never changes its offset twice within two days.
   for (let [low, high] = [from, from]; high < to; low = high) {
     high = Math.min(low + 2 * dayMs, to);
     if (offsetAt(high) === span.offset) continue;

@@ -4,7 +4,7 @@ import { evaluateFlagsInSteps } from './evaluate-flags.ts';
 
 const property = (value: string) => ({ type: 'person', key: 'email', operator: 'regex', value });
 
-test('compiles each pattern once during an evaluation, in a separate step', () => {
+test('compiles each pattern only once and in a separate step of the evaluation', () => {
   const flags = compileFlags({
     flags: [
       {

@@ -11,15 +11,15 @@ import { missing, unavailable } from './property-values.ts';
 
 export interface EvaluatedFlags {
   results: FlagResult[];
-  /** True if a flag could not be evaluated, in which case clients keep the flag's previous value. */
+  /** True if a flag could not be evaluated. Clients then keep the flag's previous value. */
   hasErrors: boolean;
 }
 
-/** An evaluation that can pause and resume. Each call limits the total number of steps since the evaluation began. */
+/** An evaluation that can pause and resume. The limit in each call applies to all steps since the evaluation began. */
 export interface FlagEvaluation {
   /** Continues until a flag needs more steps than allowed, and pauses before that flag. */
   upTo(maxSteps: number): Steps<EvaluatedFlags & { isComplete: boolean }>;
-  /** Completes the evaluation. Flags that need more steps than allowed fail. */
+  /** Evaluates all remaining flags. Those that need more steps than allowed fail. */
   atMost(maxSteps: number): Steps<EvaluatedFlags>;
   steps(): number;
 }
@@ -27,7 +27,7 @@ export interface FlagEvaluation {
 /**
  * Evaluates flags for a person. This is a pure function without any I/O: the same definitions and context give the same
  * results. It never throws, even for invalid definitions or requests.
- * @param selected result of `selectFlags`, in which each flag follows its dependencies
+ * @param selected the result of `selectFlags`, in which each flag follows its dependencies
  */
 export function evaluateFlags(
   flags: CompiledFlags,
@@ -69,8 +69,8 @@ interface Progress {
 }
 
 /**
- * A generator function inside `startEvaluation` would be created for each evaluation, which would make evaluations 50 %
- * slower.
+ * A generator function inside `startEvaluation` would be created again for each evaluation, which would make
+ * evaluations 50 % slower.
  */
 function* evaluateRest(
   progress: Progress,
@@ -84,7 +84,7 @@ function* evaluateRest(
     evaluation.maxSteps = Math.max(least, Math.min(maxSteps, evaluation.steps + stepLimits.each));
     const result = evaluateFlag(flag, evaluation);
     if (result.failure === 'timeout' && !isLast) {
-      // The paused flag will be evaluated again from the start, so discard partly evaluated cohorts.
+      // The flag before which the evaluation paused is evaluated from the start, so discard partly evaluated cohorts.
       evaluation.membership.clear();
       break;
     }
@@ -153,8 +153,8 @@ function failed(flag: CompiledFlag, failure: FlagFailure): FlagResult {
 }
 
 /**
- * Returns whether the person has opted in or out. Returns null if the person has not chosen, or if the flag is not an
- * early access flag.
+ * Returns whether the person has opted in (true) or out (false). Returns null if the person has not chosen, or if the
+ * flag is not an early access flag.
  */
 function evaluateEnrollment(flag: CompiledFlag, evaluation: Evaluation): boolean | null | FlagFailure {
   const { enrollment } = flag;

@@ -35,24 +35,24 @@ export function createEvaluationState(
   };
 }
 
-/** Negates an outcome, unless it could not be determined. */
+/** Negates an outcome. Does not change an outcome that could not be determined. */
 export function negateOutcome(outcome: Outcome): Outcome {
   return typeof outcome === 'boolean' ? !outcome : outcome;
 }
 
 /**
  * Limits on the cost of an evaluation. Any client may send a value of a megabyte, and a project may have hundreds of
- * thousands of filters. These must not block the process, even together. Costs are counted in steps and not measured as
- * time, so that the same request always has the same result. 80,000 steps take about a millisecond.
+ * thousands of filters. These must not block the process, even in combination. The cost is counted in steps and not
+ * measured as time, so that the same request always has the same result. 80,000 steps take about a millisecond.
  */
 export const stepLimits = {
   /** An evaluation with up to this many steps costs little more than receiving the request. */
   cheap: 80_000,
-  /** The steps that every flag may take, which are enough to evaluate a rollout. */
+  /** The number of steps that every flag may take, which is enough to evaluate a rollout. */
   least: 100,
-  /** The limit for a single flag or cohort. It takes about 40 ms to reach, after which other requests can run. */
+  /** The limit for a single flag or cohort. This many steps take about 40 ms, after which other requests can run. */
   each: 3_200_000,
-  /** The limit for all flags in a request. It takes about 100 ms to reach. */
+  /** The limit for all flags in a request together. This many steps take about 100 ms. */
   whole: 8_000_000,
 };
 

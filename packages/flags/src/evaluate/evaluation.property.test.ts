@@ -64,7 +64,7 @@ const tree = fc.letrec((tie) => ({
   ),
 })).node;
 
-test('returns the same result for each flag every time, for any definitions and requests', () => {
+test('always returns the same result for a flag, whatever the definitions and the request', () => {
   const request = fc.record({
     distinctId: id,
     groups: fc.dictionary(id, json),
@@ -98,7 +98,7 @@ const valueAt = (rollout_percentage: number, distinctId: string) =>
   evaluate({ flags: [flag('f', { groups: [{ rollout_percentage }], filters: split })], request: { distinctId } })
     .results.f?.value;
 
-test('keeps a flag on for a person, with the same variant, when the rollout increases', () => {
+test('a person for whom a flag is on keeps the flag and its variant when the rollout increases', () => {
   fc.assert(
     fc.property(share, share, id, (one, other, distinctId) => {
       const [less, more] = [valueAt(Math.min(one, other), distinctId), valueAt(Math.max(one, other), distinctId)];
@@ -125,7 +125,7 @@ test('returns the opposite result for a negated operator if the filter and the p
   );
 });
 
-test('evaluates some flags to the same results as in an evaluation of all flags', () => {
+test('evaluating some of the flags returns the same results as evaluating all flags', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(definition, { selector: ({ id: number }) => number, maxLength: 6 }),

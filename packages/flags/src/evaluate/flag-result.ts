@@ -9,7 +9,7 @@ export interface FlagResult {
   /** The payload as a JSON string, or null for a value without a payload. */
   payload: string | null;
   reason: FlagReason;
-  /** Set if the flag could not be evaluated, in which case clients keep its previous value. */
+  /** Why the flag could not be evaluated, or null. If set, clients keep the flag's previous value. */
   failure: FlagFailure | null;
 }
 

@@ -1,11 +1,11 @@
-// Determines the stored data that a request's evaluation needs.
+// Determines which stored data the evaluation of a request needs.
 
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';
 import { findCurrentProperty, readGroupKey } from './property-values.ts';
 
-/** The data to load before an evaluation. All lists are empty if the request contains enough data. */
+/** The stored data to load before an evaluation. All lists are empty if the request itself contains enough data. */
 export interface NeededData {
   personProperties: readonly string[];
   /** The groups whose stored properties are required, with the property names. */
@@ -16,7 +16,7 @@ export interface NeededData {
 }
 
 /**
- * Determines the data that the flags need in addition to the request.
+ * Determines the stored data that the flags need in addition to the request.
  * @param request the context without stored data
  */
 export function findNeededData(

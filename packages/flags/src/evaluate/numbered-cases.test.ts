@@ -2,7 +2,7 @@ import { compileFlags, evaluateFlags, nothingStored, selectFlags } from '../inde
 import { type EvaluationInput, evaluate, flag, idOf, matches } from '../testing/ask-flag.ts';
 import { computeBucketHash } from './bucketing.ts';
 
-/** Numbered cases of flag evaluation. Other test files contain the numbered cases about requests, stores and routes. */
+/** Numbered cases of flag evaluation. The numbered cases about requests, stores and routes are in other test files. */
 const person = (key: string, operator: string, value?: unknown) => ({ key, type: 'person', operator, value });
 const onFlag = (key: string, value: unknown) => ({
   key: String(idOf(key)),
@@ -22,13 +22,13 @@ test.each([
   ['flag-001', 'beta-search-rollout.', 'user-61', '', 0.0042305989144046955],
   ['flag-002', 'checkout-layout.', 'user-61', 'variant', 0.5698252224547713],
   ['flag-003', 'holdout-', '', '', 0.9268829483920294],
-])('%s: hash of "%s", "%s", "%s"', (_case, prefix, id, salt, expected) => {
+])('%s: computes the hash of the prefix "%s", the ID "%s" and the salt "%s"', (_case, prefix, id, salt, expected) => {
   expect(computeBucketHash(prefix, id, salt)).toBe(expected);
 });
 
 const enterprise = { properties: [person('plan', 'exact', 'enterprise')], rollout_percentage: 100 };
 const tenPercent = { properties: [], rollout_percentage: 10 };
-/** An ID that is not in the first tenth of the flag `split`. */
+/** An ID that is outside of the first tenth of the hash range for the flag `split`. */
 const outside = String(
   Array.from({ length: 50 }, (_, n) => `user-${n}`).find((id) => computeBucketHash('split.', id) > 0.1),
 );
@@ -258,7 +258,7 @@ test.each(rows)('%s: %s', (_number, _what, input, key, value, why) => {
   expect(results[key]).toMatchObject({ value, why });
 });
 
-test('flag-016: returns true and its payload for IDs outside all variants', () => {
+test('flag-016: returns true and the payload of true for IDs outside of all variants', () => {
   const filters = { multivariate: { variants: variants({ a: 50, b: 25 }) }, payloads: { true: '"rest"', a: '"a"' } };
   const inRest = Array.from({ length: 200 }, (_, n) => `user-${n}`).find(
     (id) => computeBucketHash('f.', id, 'variant') > 0.9,
@@ -270,7 +270,7 @@ test('flag-016: returns true and its payload for IDs outside all variants', () =
   expect(results.f).toMatchObject({ value: true, payload: '"rest"' });
 });
 
-test('flag-017: includes an ID whose hash equals the percentage, and excludes it for the next smaller double', () => {
+test('flag-017: includes an ID whose hash equals the rollout percentage, and excludes it if the percentage is minimally lower', () => {
   const position = computeBucketHash('beta-search-rollout.', 'user-105');
   const exact = position * 100;
   const bounds = [exact, exact * (1 + Number.EPSILON), exact * (1 - Number.EPSILON)].filter(
@@ -282,7 +282,7 @@ test('flag-017: includes an ID whose hash equals the percentage, and excludes it
   expect(evaluate(rollout(below, 'user-105')).results['beta-search-rollout']?.value).toBe(false);
 });
 
-test('flag-019: hashes a numeric group key as text', () => {
+test('flag-019: hashes a numeric group key as a string', () => {
   const groups = [{ properties: [], rollout_percentage: computeBucketHash('f.', '42') * 100 + 1e-9 }];
   const input = { flags: [flag('f', { groups, filters: company })] };
   const evaluateWith = (key: unknown) => evaluate({ ...input, request: { groups: { company: key } } }).results.f;
@@ -290,7 +290,7 @@ test('flag-019: hashes a numeric group key as text', () => {
   expect(evaluateWith(42)?.value).toBe(true);
 });
 
-test('flag-021: says in the reason that group conditions were not evaluated', () => {
+test('flag-021: mentions in the reason that group conditions were not evaluated', () => {
   const [, , input] = rows.find(([number]) => number === 'flag-021') ?? [];
   expect(evaluate(input as EvaluationInput).results.f?.description).toBe(
     'No matching condition set (group conditions were not evaluated because no group type was provided)',
@@ -357,7 +357,7 @@ describe('flags that depend on other flags', () => {
   const on = (key: string, value: unknown) => ({ groups: [{ properties: [onFlag(key, value)] }] });
   const twoForAll = flag('multi', { groups: [{ variant: 'Two' }], filters: halves });
 
-  test('flag-046, flag-047, flag-048: true matches any variant, a string matches that variant, false matches an inactive flag', () => {
+  test('flag-046, flag-047, flag-048: true matches any variant, a string only that variant, and false an inactive flag', () => {
     const { results, hasErrors } = evaluate({
       flags: [
         twoForAll,
@@ -373,7 +373,7 @@ describe('flags that depend on other flags', () => {
     expect(results).not.toHaveProperty('off');
   });
 
-  test('flag-049, flag-051: fails only the flags that depend on a missing flag', () => {
+  test('flag-049, flag-051: if a flag is missing, fails only the flags that depend on it', () => {
     const { results, hasErrors } = evaluate({
       flags: [flag('a', on('nowhere', true)), flag('b', on('a', false)), flag('c', { groups: [{}] })],
     });
@@ -385,7 +385,7 @@ describe('flags that depend on other flags', () => {
     expect(hasErrors).toBe(false);
   });
 
-  test('flag-050: reports a missing dependency, and errors for flags in a dependency cycle', () => {
+  test('flag-050: reports a missing dependency and an error for flags in a dependency cycle', () => {
     const { results, hasErrors } = evaluate({
       flags: [flag('a', on('b', true)), flag('b', on('a', true)), flag('self', on('self', true))],
     });
@@ -402,7 +402,7 @@ describe('flags that depend on other flags', () => {
     expect(evaluate({ flags, selection: { keys: ['last'] } }).results.last?.value).toBe(true);
   });
 
-  test('treats a dependency that is not part of the request as off', () => {
+  test("treats a dependency that the request's runtime excludes as off", () => {
     const server = flag('server', { groups: [{}], evaluation_runtime: 'server' });
     const { results } = evaluate({ flags: [server, flag('f', on('server', false))], selection: { runtime: 'client' } });
     expect(results).toMatchObject({ f: { value: true } });
@@ -427,7 +427,7 @@ describe('holdouts and early access', () => {
       request: { distinctId },
     }).results.f?.value;
 
-  test('flag-053, flag-054: a holdout includes its share of users, everyone above 100 %, and no one at 0 %', () => {
+  test('flag-053, flag-054: a holdout includes its share of users, no one at 0 %, and everyone above 100 %', () => {
     expect([held(10, 'user-31'), held(250, 'user-77'), held(0, 'user-31')]).toEqual([
       'holdout-7',
       'holdout-7',
@@ -453,14 +453,14 @@ describe('holdouts and early access', () => {
     ['flag-057', 'True', former, { value: true, why: 'super_condition_value:0' }],
     ['flag-057', 'no', former, { value: false, why: 'super_condition_value:0' }],
     ['flag-057', undefined, former, { value: false, why: 'out_of_rollout_bound:0' }],
-  ])('%s: evaluates early access with the enrollment %j', (_number, property, filters, expected) => {
+  ])('%s: evaluates an early access flag with the enrollment %j', (_number, property, filters, expected) => {
     expect(enrolled(property, filters)).toMatchObject(expected);
   });
 });
 
 describe('selection of the ID to hash', () => {
   const half = { groups: [{ properties: [], rollout_percentage: 50 }] };
-  /** An ID in the first half of flag `f`, and an ID in the second half. */
+  /** An ID whose hash for the flag `f` is in the lower half, and one whose hash is in the upper half. */
   const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
   const inside = String(ids.find((id) => computeBucketHash('f.', id) < 0.5));
   const beyond = String(ids.find((id) => computeBucketHash('f.', id) > 0.5));
@@ -473,7 +473,7 @@ describe('selection of the ID to hash', () => {
     expect(evaluateWith({ distinctId: beyond, deviceId: inside })?.value).toBe(true);
   });
 
-  test('flag-060, flag-061, flag-062, flag-063: with continuity, prefers the stored ID, then the ID before login', () => {
+  test('flag-060, flag-061, flag-062, flag-063: with continuity, hashes the stored ID or else the ID before login', () => {
     const keeping = flag('f', { ...half, ensure_experience_continuity: true });
     const evaluateWith = (request: EvaluationInput['request'], stored?: string) =>
       evaluate({
@@ -489,7 +489,7 @@ describe('selection of the ID to hash', () => {
     ]).toEqual([false, true, true, true]);
   });
 
-  test('flag-064: without stored IDs, fails a flag with continuity unless everyone gets the same value', () => {
+  test('flag-064: if stored IDs cannot be loaded, fails a flag with continuity unless everyone gets the same value', () => {
     const { results, hasErrors } = evaluate({
       flags: [
         flag('f', { ...half, ensure_experience_continuity: true }),
@@ -523,13 +523,13 @@ describe('cohorts', () => {
     });
   const dynamic = (id: number, filters: unknown) => ({ id, isStatic: false, tree: filters });
 
-  test('flag-065: fails only the flag that uses a deleted cohort', () => {
+  test('flag-065: if a cohort was deleted, fails only the flag that uses it', () => {
     const { results, hasErrors } = evaluateWith(inCohort(9));
     expect(results).toMatchObject({ f: { why: 'failed:dependency_not_found_cohort' }, other: { value: true } });
     expect(hasErrors).toBe(true);
   });
 
-  test('flag-066: treats unknown persons as outside of a static cohort', () => {
+  test('flag-066: treats an unknown person as not being in a static cohort', () => {
     const cohorts = [{ id: 9, isStatic: true, tree: null }];
     expect(evaluateWith(inCohort(9, 'not_in'), cohorts).results.f?.value).toBe(true);
     expect(evaluateWith(inCohort(9), cohorts, { stored: { staticCohorts: new Set([9]) } }).results.f?.value).toBe(true);
@@ -538,11 +538,11 @@ describe('cohorts', () => {
     );
   });
 
-  test('flag-067: matches a negated cohort filter if the property is missing', () => {
+  test('flag-067: a negated filter in a cohort matches if the property is missing', () => {
     expect(evaluateWith(inCohort(9), [dynamic(9, tree('AND', leaf('banned', 'x', true)))]).results.f?.value).toBe(true);
   });
 
-  test('flag-068: evaluates trees of AND and OR, and cohorts within cohorts', () => {
+  test('flag-068: evaluates cohorts with nested AND and OR, and cohorts that refer to other cohorts', () => {
     const cohorts = [
       dynamic(9, tree('AND', tree('OR', leaf('a', '1'), leaf('b', '1')), tree('OR', leaf('c', '1'), leaf('d', '1')))),
       dynamic(10, tree('OR', { type: 'cohort', key: 'id', value: 9, negation: true })),
@@ -585,7 +585,7 @@ describe('cohorts', () => {
 describe('evaluation without stored properties', () => {
   const needsPlan = { groups: [{ properties: [person('plan', 'exact', 'pro')] }] };
 
-  test('fails only the flags whose filters need stored properties', () => {
+  test('if stored properties cannot be loaded, fails only the flags whose filters need them', () => {
     const { results, hasErrors } = evaluate({
       flags: [
         flag('needs-more', { groups: [{ properties: [person('age', 'gt', '3')] }] }),
@@ -606,7 +606,7 @@ describe('evaluation without stored properties', () => {
   });
 });
 
-test('flag-085: assigns everyone a variant if the shares are 33.3, 33.3 and 33.4', () => {
+test('flag-085: with shares of 33.3, 33.3 and 33.4, assigns everyone a variant', () => {
   const values = Array.from({ length: 500 }, (_, n) => {
     const input = { flags: [flag('f', { groups: [{}], filters: thirds })], request: { distinctId: `user-${n}` } };
     return evaluate(input).results.f?.value;
@@ -614,14 +614,14 @@ test('flag-085: assigns everyone a variant if the shares are 33.3, 33.3 and 33.4
   expect(new Set(values)).toEqual(new Set(['a', 'b', 'c']));
 });
 
-test('flag-089: uses the rollout column of an old flag without condition sets', () => {
+test('flag-089: uses the separate rollout percentage of an old flag that has no condition sets', () => {
   const legacy = { id: 1, key: 'beta-search-rollout', active: true, filters: {}, rollout_percentage: 25.5 };
   const evaluateWith = (distinctId: string) =>
     evaluate({ flags: [legacy], request: { distinctId } }).results[legacy.key];
   expect([evaluateWith('user-61')?.value, evaluateWith('user-105')?.value]).toEqual([true, false]);
 });
 
-test('flag-090: evaluates patterns that take other engines very long', () => {
+test('flag-090: evaluates patterns quickly that take other engines very long', () => {
   const patterns = ['(a+)+$', '(a|aa)+$', '(.*)*x', '((a*)*)*b', '^(([a-z])+.)+[A-Z]([a-z])+$'];
   const flags = compileFlags({
     flags: patterns.map((pattern, n) => flag(`f${n}`, { groups: [{ properties: [person('p', 'regex', pattern)] }] })),

@@ -8,21 +8,21 @@ import type { EvaluationContext } from './context.ts';
 
 /** The value of a property that does not exist. A property that is JSON null does exist. */
 export const missing: unique symbol = Symbol('missing');
-/** The value of a property that may be stored, but whose stored data could not be loaded. */
+/** The value of a property whose stored value could not be loaded. */
 export const unavailable: unique symbol = Symbol('unavailable');
 
 export type Found = PropertyValue | typeof missing | typeof unavailable;
 
 export interface PropertyValues {
   /**
-   * Returns the value of a person property. The sources, in order of precedence: the request, the distinct ID for the
-   * property `distinct_id`, the stored properties, and for an `$initial_` property the current property without this
+   * Returns the value of a person property. The sources in order of precedence are the request, the distinct ID (for
+   * the property `distinct_id`), the stored properties, and for an `$initial_` property the property without this
    * prefix.
    */
   person(key: string): Found;
   /**
-   * Returns the value of a group property. The sources, in order of precedence: the group key for the property
-   * `$group_key`, the request, and the stored properties.
+   * Returns the value of a group property. The sources in order of precedence are the group key (for the property
+   * `$group_key`), the request, and the stored properties.
    */
   group(groupType: number, key: string): Found;
   /** Returns the key of the request's group of this type as a string, or null if the request does not contain one. */
@@ -88,7 +88,10 @@ const fromSession =
   '$raw_user_agent utm_source utm_medium utm_campaign utm_content utm_term gclid gad_source gclsrc dclid gbraid wbraid ' +
   'fbclid msclkid twclid li_fat_id mc_cid igshid ttclid rdt_cid epik qclid sccid irclid _kx';
 
-/** Current properties that replace a missing initial property. For example, `$browser` replaces `$initial_browser`. */
+/**
+ * Maps an initial property to the current property that replaces it if it is missing (`$initial_browser` to
+ * `$browser`).
+ */
 const currentByInitial = new Map(
   fromSession.split(' ').map((current) => [`$initial_${current.replace(/^\$/, '')}`, current]),
 );

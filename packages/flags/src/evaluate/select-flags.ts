@@ -4,7 +4,7 @@ import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 
 /** Restricts the flags that a request evaluates. An empty selection means all flags. */
 export interface FlagSelection {
-  /** The caller's runtime. `unknown` callers receive only flags for both runtimes. */
+  /** The caller's runtime. Callers with the runtime `unknown` receive only flags for both runtimes. */
   runtime?: 'all' | 'client' | 'server' | 'unknown';
   /** The caller's contexts. A flag with contexts is included only if it shares one with the caller. */
   contexts?: readonly string[];
@@ -45,7 +45,7 @@ export function countFlagsWithheldForRuntime(flags: CompiledFlags, selection: Fl
   ).length;
 }
 
-/** Iterate backwards, so that all flags that depend on a flag have been visited before that flag. */
+/** Adds dependencies. Iterates backwards, so that a flag is visited after all flags that depend on it. */
 function withDependencies(offered: CompiledFlag[], keys: readonly string[]): CompiledFlag[] {
   const requestedKeys = new Set(keys);
   const selected = new Set<number>();

@@ -5,7 +5,7 @@ import { toFlagValue } from './flag-result.ts';
 import { selectFlags } from './select-flags.ts';
 
 /**
- * `src/testing/flag-cases.json` contains results of the SDKs and of PostHog's server, and describes how they were
+ * `src/testing/flag-cases.json` contains results of the SDKs and of PostHog's server, and explains how they were
  * obtained.
  */
 const named = caseFile.cases.map((row, index) => [row[1], row[2], index, row] as const);

@@ -10,7 +10,7 @@ import { flag, matches } from '../testing/ask-flag.ts';
 
 const person = (operator: string, value: unknown) => ({ key: 'p', type: 'person', operator, value });
 const long = 'a'.repeat(900_000);
-/** A search text for which the JavaScript engine would inspect each character of the searched text a thousand times. */
+/** A search text for which the JavaScript engine would compare each character of the string a thousand times. */
 const slow = `${'a'.repeat(499)}b${'a'.repeat(500)}`;
 
 function started(groupsOfFlags: unknown[][], properties: Record<string, unknown>) {
@@ -36,7 +36,7 @@ function evaluated(groupsOfFlags: unknown[][], properties: Record<string, unknow
 }
 
 test.each(['icontains', 'starts_with', 'ends_with', 'icontains_multi', 'regex'])(
-  'never matches a search text of more than 1,000 characters with %s',
+  'never matches if the search text has more than 1,000 characters: %s',
   (operator) => {
     const needle = 'x'.repeat(1001);
     for (const value of [needle, 'y']) {
@@ -68,13 +68,13 @@ test('finds the same matches as String.includes', () => {
   }
 });
 
-test('searches a text in a number of steps proportional to its length, for any search text', () => {
+test('searches a string in a number of steps proportional to its length, whatever the search text', () => {
   const { results, steps } = evaluated([[{ properties: [person('icontains', slow)] }]], { p: long });
   expect([results[0]?.enabled, results[0]?.failure]).toEqual([false, null]);
   expect(steps).toBeLessThan(2 * long.length);
 });
 
-test('counts the steps of every filter and one conversion of the value, and fails above the limit', () => {
+test('counts the steps of every filter and one conversion of the value, and fails flags above the limit', () => {
   const groups = Array.from({ length: 3750 }, (_, index) => ({ properties: [person('icontains', `z${index}`)] }));
   const small = evaluated([groups], { p: 'short' });
   expect(small.hasErrors).toBe(false);

@@ -34,7 +34,7 @@ function explain(filters: unknown, context: Partial<EvaluationContext>) {
   return createExplainer(flags, { context: whole, ...evaluateFlags(flags, selected, whole) })(flag);
 }
 
-test('explains every property of every condition with the source of its value, and lists the hashes', () => {
+test('explains every filter of every condition with the source of its property value, and lists the hashes', () => {
   const person = (key: string, value: unknown) => ({ key, type: 'person', operator: 'exact', value });
   const filters = {
     groups: [
@@ -71,7 +71,7 @@ test('explains every property of every condition with the source of its value, a
   expect(explanation).toMatchObject({ hashed: 'distinct_id', holdout: null, variantHash: expect.any(Number) });
 });
 
-test('returns no hash for the condition and the holdout if the request lacks the group', () => {
+test('if the request does not contain the group, returns no hash for the condition and the holdout', () => {
   const explanation = explain(
     { aggregation_group_type_index: 0, groups: [{}], holdout: { id: 7, exclusion_percentage: 10 } },
     {},
@@ -83,7 +83,7 @@ test('returns no hash for the condition and the holdout if the request lacks the
   });
 });
 
-test('names the same first matching condition as the evaluation result, for every shared case', () => {
+test('for every shared case, names the same first matching condition as the evaluation result', () => {
   for (const [document, , key, distinctId, sent, , expected] of caseFile.cases) {
     const flags = caseFlags[document];
     const flag = flags?.byKey.get(key);
@@ -97,7 +97,7 @@ test('names the same first matching condition as the evaluation result, for ever
   }
 });
 
-test('names a source that contains the property value', () => {
+test('the source that the explanation names contains the value that the evaluation uses', () => {
   const keys = fc.constantFrom('plan', '$browser', '$initial_browser', 'distinct_id', '$group_key', '__proto__');
   const properties = fc.dictionary(keys, fc.integer(), { noNullPrototype: true });
   const stored = fc.oneof(properties, fc.constant('unavailable' as const));

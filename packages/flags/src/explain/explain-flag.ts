@@ -20,9 +20,9 @@ export interface FlagExplanation {
   /** Which ID is hashed for rollouts. The explanation does not contain the ID itself. */
   hashed: 'distinct_id' | 'device_id' | 'group';
   holdout: { percentage: number; hash: number | null; isHeldOut: boolean } | null;
-  /** The properties that may contain the person's choice about an early access flag, or null for other flags. */
+  /** The properties that may contain the person's choice about an early access flag, or null for any other flag. */
   enrollment: PropertySource[] | null;
-  /** Includes conditions after the deciding condition. */
+  /** All conditions, including those after the condition that decided the result. */
   conditions: ConditionExplanation[];
   /** The hash that determines the variant, or null for a flag without variants or without an ID to hash. */
   variantHash: number | null;
@@ -31,7 +31,7 @@ export interface FlagExplanation {
 export interface ConditionExplanation {
   outcome: ConditionOutcome['kind'];
   filters: FilterExplanation[];
-  /** The hash is null if the request does not contain an ID to hash. */
+  /** `hash` is null if the request does not contain an ID to hash. */
   rollout: { percentage: number; hash: number | null };
 }
 
@@ -41,12 +41,12 @@ export type FilterExplanation = { outcome: Outcome } & (
   | { about: 'nothing' }
 );
 
-/** An explanation tests all filters, so its limit is higher than an evaluation's. */
+/** Unlike an evaluation, an explanation tests all filters, so its limit is higher. */
 const maxSteps = 4 * stepLimits.whole;
 
 /**
- * Creates a pure function that explains one flag at a time. Filters beyond the step limit have an undetermined outcome.
- * @param evaluated results of an evaluation of the flags and all their dependencies, with the same context
+ * Creates a pure function that explains one flag at a time. Filters beyond the step limit are reported as undetermined.
+ * @param evaluated the results of the flags and all their dependencies, from an evaluation with the same context
  */
 export function createExplainer(
   flags: CompiledFlags,
@@ -150,7 +150,7 @@ function ownPersonSource(key: string, { personProperties, stored }: Sources): Pr
 
 /**
  * Returns the source of a group property's value.
- * @param typeName group type name; undefined if the type does not exist
+ * @param typeName the name of the group type, or undefined if the type does not exist
  */
 export function findGroupPropertySource(
   key: string,

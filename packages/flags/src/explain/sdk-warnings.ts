@@ -11,7 +11,7 @@ interface Parts {
   conditions: Record<string, unknown>[];
 }
 
-/** Definitions that SDKs with local evaluation evaluate differently from the server, with the warnings to show. */
+/** Definitions that some SDKs evaluate differently from the server in local evaluation, with the warnings to show. */
 const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
   {
     isSo: ({ conditions }) =>
@@ -111,7 +111,7 @@ function hasCaseOrType(value: unknown): boolean {
 }
 
 /**
- * Returns warnings about SDKs whose local evaluation of a flag differs from the server, for users who edit the flag.
+ * Returns warnings for users who edit a flag, about SDKs whose local evaluation of the flag differs from the server.
  * The warnings depend only on the definition. docs/flags.md describes the differences for unusual property values. A
  * flag with experience continuity has no warnings, because no SDK evaluates such a flag locally.
  */

@@ -47,9 +47,9 @@ const epoch = /^(?:\d{10}|\d{13})$/;
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /**
- * Parses a date to milliseconds since the epoch, or returns null if the text is not a date. Dates and times without an
- * offset are in the project time zone. A date without a time means midnight. A local time that a clock change skips is
- * invalid.
+ * Parses a date to milliseconds since the epoch, or returns null if the string is not a date. Dates and times without
+ * an offset are in the project time zone. A date without a time means midnight. A local time that a clock change skips
+ * is invalid.
  */
 function parseDate(text: string, zone: TimeZone): number | null {
   const trimmed = text.trim();
@@ -112,7 +112,7 @@ const hourMs = 3_600_000;
 
 /**
  * Parses a relative date such as `7d` or `-3m`, which is always in the past, with or without the sign. Hours have a
- * fixed length. Other units are calendar units in the project time zone.
+ * fixed length, and other units are calendar units in the project time zone.
  */
 function parseRelativeDate(text: string, zone: TimeZone): ((now: number) => number) | null {
   const [, digits, unit = ''] = relative.exec(text) ?? [];
@@ -130,8 +130,8 @@ function stepBack(unit: string, count: number): (wall: number) => number {
 }
 
 /**
- * Subtracts months step by step. If a month does not have the day, its last day is used, and all subsequent steps start
- * from that day.
+ * Subtracts months one step at a time. If a month does not have the day, its last day is used, and all subsequent steps
+ * start from that day.
  */
 function monthsBefore(wall: number, steps: number, monthsEach: number): number {
   const date = new Date(wall);

@@ -3,7 +3,7 @@ import { parseRecordId } from '@millrace/contracts';
 export const cohortFilterTypes: ReadonlySet<unknown> = new Set(['cohort', 'static-cohort', 'precalculated-cohort']);
 
 /**
- * Returns a property filter's cohort ID. All code that validates, stores or evaluates cohort filters uses this
+ * Returns the cohort ID in a property filter. All code that validates, stores or evaluates cohort filters uses this
  * function.
  * @returns undefined if the filter is not about a cohort, or if its value is not a valid ID
  */

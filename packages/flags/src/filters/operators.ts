@@ -85,7 +85,7 @@ export function isSearchTextTooLong(operator: PropertyOperator, value: unknown):
   return searching.has(operator) && needles.some((needle) => toComparableText(needle).length > longestNeedle);
 }
 
-/** Creates an operator that does not match a missing property. */
+/** Creates an operator whose test fails for a missing property. */
 function is(prepare: Operator['prepare']): Operator {
   return { whenMissing: false, prepare };
 }
@@ -95,7 +95,7 @@ function ofVersion(operator: VersionOperator): Operator {
   return is((expected) => createVersionTest(operator, expected));
 }
 
-/** Creates a negated operator, which matches a missing property. */
+/** Creates a negated operator, whose test passes for a missing property. */
 function isNot(prepare: Operator['prepare']): Operator {
   return { whenMissing: true, prepare };
 }
@@ -109,8 +109,8 @@ const aliases: Record<string, string> = { min: 'gte', max: 'lte' };
 
 /**
  * Prepares a property filter's operator and value.
- * @param operator null and undefined mean `exact`; an unknown operator matches nothing
- * @param expected the filter's value; without a value, only `is_set` and `is_not_set` can match
+ * @param operator the operator, where null and undefined mean `exact`, and an unknown operator matches nothing
+ * @param expected the filter's value. Without it, only `is_set` and `is_not_set` can match.
  */
 export function compileTest(operator: unknown, expected: unknown, options: TestOptions): CompiledTest {
   const operatorName = operator ?? 'exact';
@@ -147,7 +147,7 @@ function betweenTests(expected: unknown): { isBetween: ValueTest; isNotBetween: 
   };
 }
 
-/** Returns whether a number is within the range. Returns null for null, which is neither inside nor outside. */
+/** Returns whether a number is within the range. Returns null if the number is null. */
 function isWithin(number: number | null, low: number, high: number): boolean | null {
   return number === null ? null : low <= number && number <= high;
 }

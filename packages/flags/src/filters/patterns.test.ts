@@ -19,7 +19,7 @@ test.each([
   expect(findPatternProblem(pattern)).toBeNull();
 });
 
-test('flag-090: a text that takes too long to search matches neither `regex` nor `not_regex`', () => {
+test('flag-090: a string that takes too long to search matches neither `regex` nor `not_regex`', () => {
   const tests = createPatternTests('(a|b|c){500}$');
   const long = 'x'.repeat(10_000);
   expect([
@@ -29,7 +29,7 @@ test('flag-090: a text that takes too long to search matches neither `regex` nor
   expect(tests.isNotFound.matches(new PropertyValue('x'), 0)).toBe(true);
 });
 
-test('equal patterns share one object, and an invalid pattern matches neither `regex` nor `not_regex`', () => {
+test('filters with equal patterns share one object, and an invalid pattern matches neither `regex` nor `not_regex`', () => {
   expect(getSharedPattern('^a+$')).toBe(getSharedPattern('^a+$'));
   expect(getSharedPattern('^a+$').compiled()).toBe(getSharedPattern('^a+$').compiled());
   const invalid = createPatternTests('(?=a)');
@@ -39,7 +39,7 @@ test('equal patterns share one object, and an invalid pattern matches neither `r
   ]).toEqual([false, false]);
 });
 
-test('compiles each pattern only once during validation, in a separate step', () => {
+test('validates each pattern in a separate step, and compiles it only once', () => {
   const filter = (operator: string, value: unknown) => ({ key: 'k', type: 'person', operator, value });
   const properties = [filter('regex', '^a+$'), filter('not_regex', '('), filter('regex', '^a+$'), filter('exact', '[')];
   const steps = validatePatterns({ groups: [{ properties }] });

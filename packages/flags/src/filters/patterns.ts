@@ -3,7 +3,7 @@
 import { RE2JS } from 're2js';
 import type { Steps } from '../steps.ts';
 
-/** Maximum number of instructions in a compiled pattern. A larger pattern is slow even for short texts. */
+/** Maximum number of instructions in a compiled pattern. A larger pattern is slow even for short strings. */
 const largestPattern = 2000;
 const longestPattern = 1000;
 /** Maximum expanded size of a pattern. Compiling a pattern of this size takes 50 ms. */
@@ -13,8 +13,8 @@ const largestExpansion = 20_000;
 export type ValidatedPatterns = ReadonlyMap<string, string | null>;
 
 /**
- * Validates all patterns in filters that a user saves. Yields after each pattern, because validating a pattern may take
- * 50 ms and a flag may contain hundreds of patterns.
+ * Validates all patterns in filters that a user saves. Yields after each pattern, because validating one may take 50 ms
+ * and a flag may contain hundreds.
  */
 export function* validatePatterns(filters: unknown): Steps<ValidatedPatterns> {
   const tried = new Map<string, string | null>();
@@ -51,8 +51,8 @@ function compilePattern(pattern: string): RE2JS | string {
 }
 
 /**
- * Returns an upper bound of how often a subexpression is repeated. Only group repetitions can be nested, so their
- * counts are multiplied.
+ * Returns an upper bound of the number of times that a subexpression is repeated. Only group repetitions can be nested,
+ * so their counts are multiplied.
  */
 function maxRepetitions(pattern: string): number {
   let ofGroups = 1;
@@ -66,8 +66,8 @@ function maxRepetitions(pattern: string): number {
 }
 
 /**
- * A filter's pattern, which is compiled on first use, because its compiled form takes a hundred times the memory of its
- * text.
+ * A filter's pattern. It is compiled on first use, because its compiled form takes a hundred times as much memory as
+ * its text.
  */
 export class SharedPattern {
   readonly #text: string;

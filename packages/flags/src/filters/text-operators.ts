@@ -1,4 +1,4 @@
-// Filters that search and compare texts.
+// Filters that search and compare strings.
 
 import { isBooleanLike, isTruthy, toComparableText } from '../values.ts';
 import { getSharedPattern } from './patterns.ts';
@@ -10,12 +10,11 @@ import {
   type ValueTest,
 } from './value-operators.ts';
 
-/** Maximum length of the text that a filter searches for. */
+/** Maximum length of the search text in a filter. */
 export const longestNeedle = 1000;
 
 /**
- * Prepares a search. Returns null if the search text is too long, in which case neither the operator nor its negation
- * matches.
+ * Prepares a search. Returns null if the search text is too long. Then neither the operator nor its negation matches.
  */
 export function createContainsTest(expected: unknown): ValueTest | null {
   const needle = needleOf(expected);
@@ -23,8 +22,8 @@ export function createContainsTest(expected: unknown): ValueTest | null {
 }
 
 /**
- * Prepares a search for any of several texts. A single string counts as a list of one. Returns null if any text is too
- * long.
+ * Prepares a search for any of several strings. A single string counts as a list of one. Returns null if any string is
+ * too long.
  */
 export function createContainsAnyTest(expected: unknown): ValueTest | null {
   if (!Array.isArray(expected)) return createContainsTest(expected);
@@ -52,12 +51,12 @@ function needleOf(expected: unknown): string | null {
   return text.length > longestNeedle ? null : text;
 }
 
-/** If the product of both lengths is at most this, the JavaScript engine's own search is faster for all texts. */
+/** Up to this product of the two lengths, the JavaScript engine's own search is faster in all cases. */
 const maxCompared = 10_000;
 
 /**
- * Searches a text in time proportional to its length. The JavaScript engine's own search may take time proportional to
- * the product of both lengths, so it is used only for short texts.
+ * Searches a string in time proportional to its length. The JavaScript engine's own search may take time proportional
+ * to the product of both lengths, so it is used only for short strings.
  */
 class Search implements ValueTest {
   readonly #needle: string;
@@ -144,22 +143,22 @@ class EqualTest implements ValueTest {
   }
 }
 
-/** Maximum length of the searched text. A longer text matches neither the operator nor its negation. */
+/** Maximum length of the searched string. A longer string matches neither the operator nor its negation. */
 const longestText = 16 * 1024;
 /**
- * A search takes time proportional to the size of the pattern (including repetitions) times the length of the text. At
- * this limit, a search takes 40 ms.
+ * A search takes time proportional to the product of the pattern's size (including repetitions) and the string's
+ * length. This many steps take 40 ms.
  */
 const maxSteps = 3_000_000;
 
 /**
- * Prepares a search for a pattern in RE2 syntax, anywhere in the text. For every pattern, the time is proportional to
- * the length of the text. This is not possible for look-around and back-references, so a pattern with one of these is
- * invalid and matches neither the operator nor its negation.
+ * Prepares a search for a pattern in RE2 syntax, anywhere in the string. For every pattern, the time is proportional to
+ * the string's length. Look-around and back-references do not allow this, so a pattern with one of these is invalid and
+ * matches neither the operator nor its negation.
  */
 export function createPatternTests(expected: unknown): { isFound: ValueTest; isNotFound: ValueTest } {
   const pattern = getSharedPattern(toComparableText(expected));
-  /** Returns 0 if the text is too long to search. */
+  /** Returns 0 for strings that are too long, because they are not searched. */
   const stepsFor = (length: number) => {
     const steps = length * (pattern.compiled()?.programSize() ?? 0);
     return length > longestText || steps > maxSteps ? 0 : steps;

@@ -8,9 +8,9 @@ import type { SharedPattern } from './patterns.ts';
 export interface ValueTest {
   /** Returns whether the value passes the test. @param now milliseconds since the epoch, for relative dates */
   matches(value: PropertyValue, now: number): boolean;
-  /** Returns the number of steps for a text of this length, excluding the steps for converting the text. */
+  /** Returns the number of steps for a string of this length, without the steps for its conversions. */
   stepsFor(length: number): number;
-  /** Pattern to compile before the first test, in a separate step because compilation is slow. */
+  /** The pattern to compile before the first test. This is a separate step, because compilation is slow. */
   pattern?: SharedPattern;
 }
 
@@ -41,7 +41,7 @@ export const never: CompiledTest = { test: createFixedCostTest(() => false), whe
 export class PropertyValue {
   /** The value as sent or stored. */
   readonly value: unknown;
-  /** Length of a string. Zero for numbers, booleans and null, which are always short. */
+  /** The length of a string. Zero for numbers, booleans and null, which are always short. */
   readonly length: number;
   /** Whether the steps for the conversions have already been counted. */
   isCounted = false;
@@ -63,13 +63,13 @@ export class PropertyValue {
     return this.textMade;
   }
 
-  /** The text for substring searches, in which only the characters A to Z are converted to lower case. */
+  /** The text for substring searches, with only the characters A to Z converted to lower case. */
   get searched(): string {
     this.searchedMade ??= toAsciiLowerCase(this.text);
     return this.searchedMade;
   }
 
-  /** The text for comparing complete strings, in lower case. */
+  /** The lower-case text for comparing complete strings. */
   get folded(): string {
     this.foldedMade ??= this.text.toLowerCase();
     return this.foldedMade;
@@ -92,12 +92,12 @@ export class PropertyValue {
 }
 
 /**
- * Converts the characters A to Z to lower case, as PostHog does. Unlike `exact`, substring searches therefore distinguish
- * "Ä" from "ä".
+ * Converts the characters A to Z to lower case, as PostHog does for substring searches. Unlike `exact`, they therefore
+ * distinguish "Ä" from "ä".
  */
 export function toAsciiLowerCase(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
-  // Convert character by character. A malicious text may contain half a million capital letters, for which a
+  // Convert character by character. A malicious string may contain half a million capital letters, for which a
   // replacement function would take too long.
   const units = new Uint16Array(text.length);
   for (let index = 0; index < text.length; index++) {

@@ -10,7 +10,7 @@ import {
 } from '../values.ts';
 import type { ValueTest } from './value-operators.ts';
 
-/** A condition on a version, as plain data that applies to values in memory and to database columns. */
+/** A condition on a version, as plain data that can be applied both to values in memory and to database columns. */
 export type VersionRule =
   | { compared: '=' | '<>' | '>' | '>=' | '<' | '<='; bound: SemanticVersion }
   /**
@@ -32,8 +32,8 @@ const comparisons = {
 export type VersionOperator = keyof typeof comparisons | 'semver_tilde' | 'semver_caret' | 'semver_wildcard';
 
 /**
- * Returns the rule for an operator and a version. Returns null for operators that do not compare versions, and if
- * `expected` is not a version, which matches nothing.
+ * Returns the rule for an operator and a version. Returns null if the operator does not compare versions, or if
+ * `expected` is not a version, in which case nothing matches.
  */
 export function createVersionRule(operator: string, expected: unknown): VersionRule | null {
   if (operator === 'semver_wildcard') return wildcardRule(expected);
@@ -50,7 +50,7 @@ function rangeFrom(from: SemanticVersion, before: SemanticVersion): VersionRule 
   return { from, before, withPreReleases: from.preRelease.length > 0 };
 }
 
-/** Parses `*`, `1.*` or `1.2.*`. A version without a star means the same as with a caret. Pre-releases never match. */
+/** Parses `*`, `1.*` or `1.2.*`. A version without a star works as in the caret operator. Pre-releases never match. */
 function wildcardRule(expected: unknown): VersionRule | null {
   const text = toComparableText(expected).trim().replace(/^v/, '').trim();
   if (!text.includes('*')) return releases(parseVersion(text), nextIncompatible);

@@ -40,7 +40,7 @@ export async function findDefinitionRows(sql: Sql, environmentId: number): Promi
   );
 }
 
-/** Reads the version of an environment's definitions, which is `0` if no definitions have ever existed. */
+/** Reads the version of an environment's definitions, which is `0` if the environment has never had any. */
 export async function findDefinitionsVersion(sql: Sql, environmentId: number): Promise<string> {
   const [row] = await sql.query<{ version: string }>(
     'SELECT version::text FROM flag_definitions_version WHERE project_id = $1::int',

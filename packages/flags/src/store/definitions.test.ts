@@ -43,7 +43,7 @@ function remember(options: Partial<Parameters<typeof createFlagDefinitionCache>[
 }
 
 describe('loadDefinitions', () => {
-  test('reads flags in key order, cohorts, group types, time zone and version in one statement', async () => {
+  test('reads flags in the order of their keys, cohorts, group types, time zone and version with one statement', async () => {
     const environmentId = await fixture.createEnvironment();
     const { sql } = fixture.database;
     await fixture.addFlag(environmentId, 'b');
@@ -98,7 +98,7 @@ describe('loadDefinitions', () => {
 });
 
 describe('createFlagDefinitionCache', () => {
-  test('shares one query among concurrent callers, and does not query again without a change', async () => {
+  test('uses one query for concurrent callers, and does not query again until there is a change', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
     const { definitions, queries } = remember({ changes: { subscribe: () => {}, isSubscribed: () => true } });
@@ -107,7 +107,7 @@ describe('createFlagDefinitionCache', () => {
     expect(queries).toEqual(['load']);
   });
 
-  test('uses the new definitions from the next request on after a change is announced', async () => {
+  test('after a change is announced, returns the new definitions from the next request on', async () => {
     const environmentId = await fixture.createEnvironment();
     const other = await fixture.createEnvironment();
     const { definitions, queries } = remember();
@@ -118,7 +118,7 @@ describe('createFlagDefinitionCache', () => {
     expect(definitions.get(other)).not.toBeInstanceOf(Promise);
   });
 
-  test('without a subscription, checks the version every second and loads definitions only after a change', async () => {
+  test('without announcements, checks the version every second and loads definitions only after a change', async () => {
     const environmentId = await fixture.createEnvironment();
     const { definitions, queries, outcomes } = remember({ changes: deaf });
     await definitions.get(environmentId);
@@ -131,7 +131,7 @@ describe('createFlagDefinitionCache', () => {
     expect(outcomes).not.toContain('failed');
   });
 
-  test('loads definitions again if a change is announced while they are loaded', async () => {
+  test('loads definitions again if a change is announced during the first load', async () => {
     const environmentId = await fixture.createEnvironment();
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -168,7 +168,7 @@ describe('createFlagDefinitionCache', () => {
     expect(await keysOf(definitions.get(environmentId))).toEqual(['new']);
   });
 
-  test('uses the last known definitions while the database is down, and fails without known definitions', async () => {
+  test('if the database is down, returns the last known definitions, or fails if there are none', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
     let isAway = false;
@@ -188,7 +188,7 @@ describe('createFlagDefinitionCache', () => {
     await eventually(async () => (await keysOf(definitions.get(environmentId))).length === 2, { what: 'the change' });
   });
 
-  test('does not delay requests with known definitions if the database is unresponsive', async () => {
+  test('if the database does not respond, returns known definitions without delay', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
     let isSilent = false;
@@ -202,7 +202,7 @@ describe('createFlagDefinitionCache', () => {
     expect(await keysOf(definitions.get(environmentId))).toEqual(['a']);
   });
 
-  test('evicts the least recently used entry to limit memory, and stores an oversized entry alone', async () => {
+  test('evicts the least recently used entry to limit memory usage, and caches an oversized entry alone', async () => {
     const [small, other, large] = await Promise.all([1, 2, 3].map(() => fixture.createEnvironment()));
     if (small === undefined || other === undefined || large === undefined) throw new Error('unreachable');
     const filters = { groups: [], note: 'x'.repeat(20_000) };

@@ -27,13 +27,13 @@ export function createFlagDefinitionCache(options: DefinitionCacheOptions): Vers
   });
 }
 
-/** Compiles definitions for evaluation. Lets other work run in between if there are many definitions. */
+/** Compiles definitions for evaluation. If there are many definitions, lets other work run in between. */
 export async function compileDefinitions(definitions: StoredDefinitions): Promise<CompiledFlags> {
   const flags = definitions.flags.map((flag) => (flag.has_encrypted_payloads ? withRedactedPayloads(flag) : flag));
   return runInTimeSlices(compileFlagsInSteps({ ...definitions, flags }));
 }
 
-/** Redacts payloads that require a secret key, because anyone can request an evaluation and see its result. */
+/** Redacts payloads that only a secret key can read, because anyone can request an evaluation and see its result. */
 function withRedactedPayloads<Flag extends { filters: unknown }>(flag: Flag): Flag {
   const filters = isObject(flag.filters) ? flag.filters : {};
   const keys = Object.keys(isObject(filters.payloads) ? filters.payloads : {});
@@ -78,7 +78,7 @@ const matchingVersion = 1;
 
 const patternOperator = /"(?:not_)?regex"/g;
 
-/** Returns null if the environment does not exist. @throws database errors */
+/** Loads an environment's definitions. Returns null if the environment does not exist. @throws database errors */
 export async function loadDefinitions(sql: Sql, environmentId: number): Promise<StoredDefinitions | null> {
   return runInTimeSlices(readRows(await findDefinitionRows(sql, environmentId), environmentId));
 }
@@ -129,7 +129,7 @@ function addRow(definitions: StoredDefinitions, { kind, json }: DefinitionRow): 
 }
 
 /**
- * Returns a cohort's filter tree. Cohorts of older versions have a list of groups. A person is a member if any group
+ * Returns a cohort's filter tree. Cohorts in an older format have a list of groups. A person is a member if any group
  * matches, and a group matches if all its filters match.
  */
 function cohortTree({ filters, groups }: { filters: unknown; groups: unknown }): unknown {
@@ -141,7 +141,7 @@ function cohortTree({ filters, groups }: { filters: unknown; groups: unknown }):
   };
 }
 
-/** The oldest format is an object, for example `{"plan": "pro"}`. */
+/** In the oldest format, the filters are an object, for example `{"plan": "pro"}`. */
 function filtersOf(properties: unknown): unknown[] {
   if (Array.isArray(properties)) return properties;
   if (!isObject(properties)) return [];

@@ -23,7 +23,7 @@ const condition = (...properties: object[]) => ({ groups: [{ properties }] });
 const onFlag = (key: unknown) => ({ key: String(key), type: 'flag', operator: 'flag_evaluates_to', value: true });
 const onCohort = (value: unknown) => ({ key: 'id', type: 'cohort', value });
 
-test('includes active and inactive flags sorted by key, but no encrypted or survey flags', async () => {
+test('includes active and inactive flags sorted by key, but no flags of surveys or with encrypted payloads', async () => {
   const id = await fixture.createEnvironment();
   await fixture.addFlag(id, 'b', { name: 'What it is for', evaluation_contexts: ['web'], version: 3 });
   await fixture.addFlag(id, 'a', { active: false, filters: {}, rollout_percentage: 40 });
@@ -91,7 +91,7 @@ test('identifies dependencies by key, with an evaluation chain that is empty for
   });
 });
 
-test('includes the dynamic cohorts that flags directly or indirectly use, but no static cohorts', async () => {
+test('includes the dynamic cohorts that flags use directly or indirectly, but no static cohorts', async () => {
   const id = await fixture.createEnvironment();
   const leaf = { type: 'AND', values: [{ type: 'person', key: 'plan', operator: 'exact', value: 'pro' }] };
   const inner = await fixture.addCohort(id, { filters: { properties: leaf } });
@@ -103,7 +103,7 @@ test('includes the dynamic cohorts that flags directly or indirectly use, but no
   expect((await read(id)).document.cohorts).toEqual({ [inner]: leaf, [outer]: tree });
 });
 
-test('flag-078: returns the same ETag for the same definitions, and a different one after a flag is deactivated', async () => {
+test('flag-078: the ETag stays the same for the same definitions, and changes when a flag is deactivated', async () => {
   const id = await fixture.createEnvironment();
   const flag = await fixture.addFlag(id, 'a');
   const [first, second] = await Promise.all([read(id), read(id)]);

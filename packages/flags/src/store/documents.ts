@@ -55,7 +55,7 @@ const surveyPrefix = 'survey-targeting-';
  * Builds the document for local evaluation. It contains all flags except deleted ones, with the key and the evaluation
  * chain of each dependency. It also contains the dynamic cohorts that flags use, and the cohorts to which these refer.
  * Static cohorts are omitted, so that SDKs query the server for flags that use them. The order is fixed, so that equal
- * definitions result in equal text.
+ * definitions result in equal documents.
  */
 export function buildLocalEvaluationDocument(definitions: StoredDefinitions) {
   const flags = definitions.flags.filter((flag) => !flag.has_encrypted_payloads && !flag.key.startsWith(surveyPrefix));
@@ -126,7 +126,7 @@ function withKeys(group: Fields, targetOf: (id: string) => DependencyTarget | un
   return { ...group, properties };
 }
 
-/** Maps the objects in a list. Returns anything other than a list unchanged. */
+/** Maps the objects in a list. If the value is not a list, returns it unchanged. */
 function mapList(list: unknown, change: (member: Fields) => Fields): unknown {
   if (!Array.isArray(list)) return list;
   return list.map((member: unknown) =>
@@ -135,8 +135,8 @@ function mapList(list: unknown, change: (member: Fields) => Fields): unknown {
 }
 
 /**
- * SDKs query the server for flags with longer chains. The document repeats a chain for each flag in it, so without a
- * limit its size would grow quadratically.
+ * Maximum length of a chain. SDKs query the server for flags with longer chains. The document repeats a chain for each
+ * flag in it, so without a limit its size would grow quadratically.
  */
 const longestChain = 100;
 
@@ -165,7 +165,7 @@ function createDependencyChains(flags: readonly Flag[]): (targetId: string) => D
   };
 }
 
-/** Returns a flag's evaluation chain, which is empty for a cycle, a missing flag, or a chain that is too long. */
+/** Returns a flag's evaluation chain. It is empty if a flag is missing, or if the chain is a cycle or too long. */
 function chainOf(target: Flag, byId: ReadonlyMap<string, Flag>): string[] {
   const chain: string[] = [];
   const visited = new Map<string, 'open' | 'done'>();
@@ -190,7 +190,7 @@ function dependenciesOf({ filters }: Flag): string[] {
   return filtersIn(filters).flatMap(({ type, key }) => (type === 'flag' ? [String(key)] : []));
 }
 
-/** Finds all filters of a flag or cohort tree at any depth. Every object with a `type` is a filter. */
+/** Finds all filters in a flag or cohort tree, at any depth. Every object with a `type` is a filter. */
 function filtersIn(stored: unknown): Fields[] {
   const found: Fields[] = [];
   const pending = [stored];

@@ -9,7 +9,7 @@ export interface FlagUser {
 
 /**
  * Selects stored properties by name, because a person may have hundreds and flags need only a few. The concatenation
- * with an empty object makes PostgreSQL decompress the column once, and not once per name.
+ * with an empty object makes PostgreSQL decompress the column only once, and not again for each name.
  */
 const named = (column: string, names: string) =>
   `LATERAL (SELECT ${column} || '{}'::jsonb AS whole OFFSET 0) unpacked
@@ -26,7 +26,7 @@ const personText = `
    CROSS JOIN ${named('p.properties', '$3')}
    WHERE d.project_id = $1::int AND d.distinct_id = $2`;
 
-/** Reads some of a person's properties by name. Returns an empty object for an unknown person. */
+/** Reads those properties of a person that have the given names. Returns an empty object for an unknown person. */
 export async function findPersonProperties(
   sql: Sql,
   { environmentId, distinctId }: FlagUser,
@@ -52,7 +52,7 @@ const groupsText = `
    CROSS JOIN ${named('g.group_properties', '$4')}
    WHERE g.project_id = $1::int`;
 
-/** Reads some properties of groups by name. Omits unknown groups. */
+/** Reads those properties of groups that have the given names. Omits unknown groups. */
 export async function findGroupProperties(
   sql: Sql,
   environmentId: number,
@@ -90,7 +90,7 @@ export interface HashKeyRow {
   hashKey: string | null;
 }
 
-/** Reads the hash keys of the persons with these distinct IDs. Returns at least one row per person. */
+/** Reads the hash keys of the persons to whom these distinct IDs belong. Returns at least one row per person. */
 export async function findHashKeys(
   sql: Sql,
   environmentId: number,
@@ -107,7 +107,7 @@ export async function findHashKeys(
 }
 
 /**
- * Stores a hash key for persons and flags, unless they already have one. Returns the stored keys.
+ * Stores a hash key for each combination of person and flag, unless it already has one. Returns the stored keys.
  *
  * Locks the persons until the rows are written, in the order in which all code locks persons. A person that is being
  * merged or deleted gets no row, so that no orphaned rows remain.

@@ -48,7 +48,7 @@ async function loadAndEvaluate(
 
 const person = (key: string, value: unknown) => [{ key, type: 'person', operator: 'exact', value }];
 
-test('reads person properties, group properties and memberships with one query each, and only if needed', async () => {
+test('reads person properties, group properties and memberships with one query each, but only those that are needed', async () => {
   const id = await fixture.createEnvironment();
   const { sql } = fixture.database;
   const uuid = await fixture.addPerson(id, ['ann', 'ann@home'], { plan: 'pro' });
@@ -97,7 +97,7 @@ test('reads person properties, group properties and memberships with one query e
   });
 });
 
-test('reads only the properties that the flags use if a person has many properties', async () => {
+test('if a person has many properties, reads only those that the flags use', async () => {
   const id = await fixture.createEnvironment();
   const others = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`other-${index}`, 'x'.repeat(50)]));
   await fixture.addPerson(id, ['ann'], { ...others, plan: 'pro', tier: null, $browser: 'Chrome' });
@@ -151,7 +151,7 @@ describe('experience continuity across login', () => {
     expect(grown.stored.hashKeyOverrides).toEqual(new Map([...overrides, ['three', 'b']]));
   });
 
-  test("stores a row for each person of a request, and prefers an existing row of the distinct ID's person", async () => {
+  test("stores a row for each person in a request, and prefers an existing row of the distinct ID's person", async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await Promise.all([fixture.addPerson(id, ['u']), fixture.addPerson(id, ['a'])]);
@@ -174,7 +174,7 @@ describe('experience continuity across login', () => {
     expect([stored.hashKeyOverrides, queryCount, await keysStored(id)]).toEqual([new Map(), 1, []]);
   });
 
-  test('flag-064: fails only flags with experience continuity when the database is down', async () => {
+  test('flag-064: if the database is down, fails only flags with experience continuity', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await fixture.addFlag(id, 'plain');
@@ -182,13 +182,13 @@ describe('experience continuity across login', () => {
     expect(values).toEqual({ one: 'hash_key_override_error', plain: true });
   });
 
-  test('sends no query if everyone gets the same value', async () => {
+  test('sends no query for flags that have the same value for everyone', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', { ensure_experience_continuity: true });
     expect(await loadAndEvaluate(id, { distinctId: 'u', anonymousDistinctId: 'a' })).toMatchObject({ queryCount: 0 });
   });
 
-  test('writes one row for concurrent requests, and returns the same value to all of them', async () => {
+  test('stores one row if requests are concurrent, and returns the same value to all of them', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await fixture.addPerson(id, ['u']);
@@ -204,7 +204,7 @@ describe('experience continuity across login', () => {
   });
 });
 
-test('flag-066: matches `not_in` for unknown persons, because no static cohort contains them', async () => {
+test('flag-066: `not_in` matches unknown persons, because they are not in any static cohort', async () => {
   const id = await fixture.createEnvironment();
   const cohort = await fixture.addCohort(id, { is_static: true });
   const properties = [{ key: 'id', type: 'cohort', operator: 'not_in', value: cohort }];

@@ -17,13 +17,13 @@ export interface StoredDataRequest extends Pick<EvaluationContext, 'distinctId' 
   environmentId: number;
   flags: CompiledFlags;
   needed: NeededData;
-  /** Called for each failed query. The data that it should have read is then `unavailable`. */
+  /** Called for each failed query. The data that the query would have returned is then `unavailable`. */
   onFailure(error: unknown): void;
 }
 
 /**
- * Loads the data that an evaluation needs, with concurrent queries. Sends at most one query per kind of data, and only
- * if the data is needed. Never rejects.
+ * Loads the data that an evaluation needs, with concurrent queries: at most one for each kind of data that is needed.
+ * Never rejects.
  */
 export async function loadStoredData(sql: Sql, request: StoredDataRequest): Promise<StoredData> {
   const { environmentId, flags, needed, onFailure } = request;
@@ -71,8 +71,8 @@ interface HashKeyRequest {
 }
 
 /**
- * Returns the IDs to hash instead of the person's own ID, by flag key. If the request contains the ID before login,
- * stores that ID for all flags in `flagKeys` that have no stored ID yet. Stores nothing for unknown persons.
+ * Returns the IDs to hash instead of the person's own ID, by flag key. If the request contains the person's ID before
+ * login, stores this ID for all flags in `flagKeys` that have no stored ID yet. Stores nothing for unknown persons.
  */
 async function findHashKeyOverrides(sql: Sql, request: HashKeyRequest): Promise<ReadonlyMap<string, string>> {
   const { environmentId, distinctId, anonymousDistinctId, flagKeys } = request;
@@ -92,7 +92,7 @@ async function findHashKeyOverrides(sql: Sql, request: HashKeyRequest): Promise<
   return overrides;
 }
 
-/** If two persons have a row for the same flag, the row of the person with the distinct ID takes precedence. */
+/** If two persons have a row for the same flag, the row of the distinct ID's person takes precedence. */
 function add(
   overrides: Map<string, string>,
   rows: readonly Omit<HashKeyRow, 'distinctId'>[],

@@ -7,7 +7,7 @@ export interface Versioned<Value> {
   /** The version of the definitions from which the value was derived. */
   version: string;
   value: Value;
-  /** Approximate memory size in bytes. */
+  /** Approximate size in memory, in bytes. */
   bytes: number;
 }
 
@@ -31,7 +31,7 @@ export interface VersionedCacheOptions<Value> {
 }
 
 interface Remembered<Value> extends Versioned<Value> {
-  /** When the value was last known to be current. */
+  /** When the value was last known to be up to date. */
   checkedAtMs: number;
   failedAtMs: number;
   /** Whether a change was announced after the value was loaded. */
@@ -39,11 +39,11 @@ interface Remembered<Value> extends Versioned<Value> {
 }
 
 /**
- * How long a value is used without a check while changes are announced. The limit is necessary because an announcement
- * can be lost.
+ * How many milliseconds a value is used without a check while changes are announced. The limit is necessary because an
+ * announcement can be lost.
  */
 const trustedForMs = 60_000;
-/** Maximum time in milliseconds that a caller with a cached value waits for a newer value. */
+/** Maximum time in milliseconds that a caller waits for a newer value if a value is cached. */
 const patienceMs = 200;
 /** Minimum delay in milliseconds between queries during a database outage. */
 const restAfterFailureMs = 1000;
@@ -75,7 +75,7 @@ export function createVersionedCache<Value>(options: VersionedCacheOptions<Value
     const ageMs = performance.now() - remembered.checkedAtMs;
     const usedForMs = changes.isSubscribed() ? trustedForMs : unsubscribedMaxAgeMs;
     if (isCurrent(remembered) && ageMs < usedForMs) {
-      // Check in the background, so that requests do not wait for the check while traffic is steady.
+      // Check in the background, so that in steady traffic, no request waits for the check.
       if (ageMs > usedForMs / 2 && isDue(remembered)) lookUpOnce(environmentId).catch(() => {});
       return remembered.value;
     }
@@ -115,7 +115,7 @@ export function createVersionedCache<Value>(options: VersionedCacheOptions<Value
       const loaded = await load(environmentId);
       const isOutdated = !isStillCurrent();
       const entry = { ...loaded, checkedAtMs: startedAtMs, failedAtMs: Number.NEGATIVE_INFINITY, isOutdated };
-      // While the database fails, a possibly outdated value is better than no value.
+      // While the database is unavailable, a possibly outdated value is better than no value.
       if (!isOutdated || memory.peek(environmentId) === undefined) memory.set(environmentId, entry);
       onLookup('loaded');
       return loaded.value;
@@ -141,7 +141,7 @@ function withPatience<Value>(pending: Promise<Value>, known: Value): Promise<Val
 function createMemory<Value>(maxBytes: number): LRUCache<number, Remembered<Value>> {
   return new LRUCache({
     maxSize: maxBytes,
-    // Cache a value above the size limit alone. Otherwise, every request would create the value again.
+    // Count an oversized value as the maximum, to cache it alone. Otherwise, every request would create it again.
     sizeCalculation: ({ bytes }) => Math.min(Math.max(1, Math.ceil(bytes)), maxBytes),
   });
 }

@@ -12,7 +12,7 @@ import {
   toFlagValue,
 } from '../index.ts';
 
-/** `groups` are the flag's condition sets. */
+/** Creates a flag. `groups` are its condition sets. */
 export function flag(
   key: string,
   { groups = [], filters = {}, ...others }: Partial<FlagDefinition> & { groups?: unknown[]; filters?: object },
@@ -34,7 +34,7 @@ export interface EvaluationInput {
   selection?: FlagSelection;
 }
 
-/** Evaluates flags. Returns each flag's value by key, with the reason as `code:index` or `failed:code`. */
+/** Evaluates flags. Returns each flag's value by its key, and the reason as `code:index` or `failed:code`. */
 export function evaluate({
   flags,
   cohorts = [],

@@ -5,8 +5,8 @@ import { listFilesBelow } from './files-below.mjs';
 import { createStamp, runQuietly, setupLog, setupProblem } from './prepare.mjs';
 
 /**
- * Builds the program of `npm start` into the data directory as plain JavaScript, if one of its sources has changed.
- * Running plain JavaScript saves memory, because a compiler in the running process needs more memory than all services
+ * Builds the program of `npm start` as plain JavaScript into the data directory, if one of its sources has changed.
+ * Plain JavaScript saves memory, because a compiler in the running process needs more memory than all services
  * together.
  * @returns {Promise<string>} the URL of the program
  */
@@ -16,8 +16,8 @@ export async function builtStart({ root, progress }) {
   const program = join(build, 'start.mjs');
   const sources = [join(root, 'pnpm-lock.yaml'), ...['packages', 'services'].flatMap((name) => sourcesIn(root, name))];
   const stamp = createStamp(join(build, '.made-from'), sources, sources);
-  // Keep the build while a system is running, because the system may still load files from it. This start will fail at
-  // the lock.
+  // While a system is running, do not replace the build, because the system may still load files from it. This start
+  // will fail at the lock.
   const isInUse = existsSync(program) && isAlive(join(directory, 'start.lock'));
   if (!isInUse && !(existsSync(program) && stamp.isCurrent())) {
     const logFile = setupLog(root);

@@ -22,7 +22,7 @@ import { createProgress } from './progress.mjs';
 
 /**
  * Installs packages and generates the database client. Does nothing and prints nothing if both are up to date.
- * @param {{ isQuiet: boolean }} options isQuiet: print only problems
+ * @param {{ isQuiet: boolean }} options isQuiet: whether to print only problems
  */
 export async function prepare({ isQuiet }) {
   const root = fileURLToPath(new URL('../../../../', import.meta.url)).replace(/\/$/, '');
@@ -30,7 +30,7 @@ export async function prepare({ isQuiet }) {
   const parts = [packageInstallation(root), clientGeneration(root)];
   if (parts.some((part) => !part.isDone())) {
     await whileLocked(join(root, '.millrace'), progress, async () => {
-      // Skip work that was done by the process that previously held the lock.
+      // Skip work that was done by a process that held the lock before.
       for (const part of parts) if (!part.isDone()) await part.run(progress);
     });
   }
@@ -40,7 +40,7 @@ export async function prepare({ isQuiet }) {
 const neededBytes = 2_000_000_000;
 const unreachable =
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|META_FETCH_FAIL|SELF_SIGNED_CERT\w*|UNABLE_TO_\w*CERT\w*/;
-/** By default, npm retries for more than a minute, which is too long for a user at a terminal. */
+/** By default, npm retries for more than a minute, which is too long for a user who is waiting. */
 const patience = { npm_config_fetch_retry_mintimeout: '2000', npm_config_fetch_retry_maxtimeout: '10000' };
 
 /** Installs the locked packages with the pnpm version in package.json, unless they are already installed. */
@@ -68,7 +68,7 @@ function packageInstallation(root) {
   };
 }
 
-/** Returns the path of the log with the output of all programs that have prepared this clone. */
+/** Returns the path of the log, which contains the output of all programs that have prepared this clone. */
 export const setupLog = (root) => join(root, '.millrace/setup.log');
 
 function install(root, packageManager, { tell, logFile }) {
@@ -77,7 +77,7 @@ function install(root, packageManager, { tell, logFile }) {
     for (const name of ['npm_config_loglevel', 'npm_config_silent', 'NODE_OPTIONS']) delete env[name];
     return runQuietly(findNpx(), ['--yes', packageManager, 'install', '--frozen-lockfile', '--reporter=append-only'], {
       cwd: root,
-      // `CI` makes pnpm ask no questions.
+      // With `CI`, pnpm does not ask any questions.
       env: { ...patience, ...env, CI: 'true' },
       logFile,
       onLine: (line) => {
@@ -147,7 +147,7 @@ function clientGeneration(root) {
 
 /**
  * Runs `work` with an environment whose home directory is writable, because npm and pnpm keep their caches there. If
- * HOME is empty, missing or read-only, uses a temporary directory.
+ * HOME is empty, missing or read-only, uses a temporary directory instead.
  *
  * @template T
  * @param {(env: Record<string, string | undefined>) => Promise<T>} work
@@ -187,10 +187,9 @@ function isWritable(directory) {
 }
 
 /**
- * Records the sources and facts from which a result was made, so that the result is rebuilt only after a change.
- * @param {string} file path of the record. The file is inside the result, so that it is deleted together with the
- * result.
- * @param {string[]} sources files from which the result is made
+ * Records the sources and facts from which a result was built, so that it is built again only after a change.
+ * @param {string} file path of the record. It is inside the result, so that it is deleted together with the result.
+ * @param {string[]} sources files from which the result is built
  * @param {string[]} facts anything else on which the result depends
  */
 export function createStamp(file, sources, facts = []) {
@@ -222,7 +221,7 @@ async function whileLocked(directory, progress, work) {
   }
 }
 
-/** Creates the lock as a link to a complete file, so that the lock never exists without its content. */
+/** Creates the lock as a link to a complete file, so that it is never seen without its content. */
 function tryLock(directory, lock) {
   const own = `${lock}.${process.pid}`;
   try {
@@ -257,7 +256,7 @@ function isHeld(lock) {
  * @typedef {object} RunOptions @property {string} [cwd] @property {Record<string, string | undefined>} [env] @property
  * {string} [logFile] file to which the complete output is appended @property {(line: string) => void} [onLine]
  * @param {RunOptions} options
- * @returns {Promise<{ status: number, output: string }>} status 127 if the program does not exist
+ * @returns {Promise<{ status: number, output: string }>} the exit code, 127 if the program does not exist
  */
 export function runQuietly(command, commandArguments, { cwd, env, logFile, onLine } = {}) {
   return new Promise((resolve) => {
@@ -275,7 +274,7 @@ export function runQuietly(command, commandArguments, { cwd, env, logFile, onLin
   });
 }
 
-/** Creates an error that the user can fix, without a stack trace. Corresponds to `SetupProblem` in TypeScript. */
+/** Creates an error that the user can fix, to show without a stack trace. In TypeScript, use `SetupProblem`. */
 export function setupProblem(message) {
   return Object.assign(new Error(message), { name: 'SetupProblem' });
 }

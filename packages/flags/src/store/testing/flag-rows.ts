@@ -1,10 +1,10 @@
 import type { Sql } from '@millrace/db/sql';
 
-/** Inserts the same rows as the management API and the consumer. */
+/** Inserts rows in the same format as the management API and the consumer. */
 export interface FlagRows {
   addFlag(environmentId: number, key: string, columns?: Record<string, unknown>): Promise<number>;
   addCohort(environmentId: number, columns: Record<string, unknown>): Promise<number>;
-  /** @param ids distinct IDs, starting with the main one */
+  /** @param ids the distinct IDs, starting with the main one */
   addPerson(environmentId: number, ids: string[], properties?: Record<string, unknown>): Promise<string>;
 }
 
