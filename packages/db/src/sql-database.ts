@@ -42,7 +42,7 @@ export interface DatabaseOptions extends PoolOptions {
   preparesQueries?: boolean;
 }
 
-/** Creates the pool for a process that does not use the typed client, which takes more than 10 MB when loaded. */
+/** Creates the pool for a process that does not use the Prisma client, which takes more than 10 MB when loaded. */
 export function createSqlDatabase(options: DatabaseOptions): SqlDatabase {
   return openSqlDatabase(options).database;
 }

@@ -1,5 +1,5 @@
 /**
- * The database API for services that process events. It does not include the typed client, because these services do
+ * The database API for services that process events. It does not include the Prisma client, because these services do
  * not need it.
  */
 export { deleteExpiredSalts, findOrInsertSalt } from './cookieless-salts.ts';

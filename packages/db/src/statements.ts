@@ -40,7 +40,7 @@ export function isOutdatedPlanError(error: unknown): boolean {
 
 /**
  * Statements are planned again after this many transactions. Planning all statements of a batch takes a few
- * milliseconds, which is little at this interval.
+ * milliseconds, which is negligible at this interval.
  */
 const transactionsPerPlan = 16;
 
@@ -69,7 +69,7 @@ export function toArrayLiterals(values: readonly unknown[]): unknown[] {
 
 /**
  * Converts a list to PostgreSQL's array syntax. Returns null if the list contains anything except strings, numbers,
- * booleans and nulls, and leaves such lists to `pg`.
+ * booleans and nulls. `pg` converts such lists.
  */
 function arrayLiteral(list: readonly unknown[]): string | null {
   const members: string[] = [];

@@ -25,7 +25,7 @@ afterAll(() => Promise.all(Object.values(fixtures).map((fixture) => fixture.stop
  */
 describe.each<AdapterName>(['kafka', 'postgres'])('the event log on %s', (adapter) => {
   describe('appending to the event log', () => {
-    test.concurrent("append keeps each key's order under concurrent calls, with each key in one partition", async () => {
+    test.concurrent("`append` keeps each key's order under concurrent calls, with each key in one partition", async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic();
       const keys = range(0, 30).map((number) => `token:person-${number}`);
@@ -124,7 +124,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the event log on %s', (adapte
       expect(record).toMatchObject({ key: 'a\ufffd', headers: { h: '\ufffd' } });
     });
 
-    test.concurrent('writes an append call that exceeds one request completely and in order', async () => {
+    test.concurrent('writes all records of an append call that exceeds one request, in order', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const record = (number: number) => ({
@@ -138,7 +138,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the event log on %s', (adapte
       expect(records.every(({ value }) => value.length === 400_006)).toBe(true);
     });
 
-    test.concurrent('rejects a record that is too large, and writes no record of the same call', async () => {
+    test.concurrent('rejects an append call with a record that is too large, and writes none of its records', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const small = { topic, key: 'k', value: Buffer.from('small') };
@@ -157,7 +157,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the event log on %s', (adapte
       expect(record?.value.length).toBe(10_485_683);
     });
 
-    test.concurrent('append rejects immediately while too many bytes are in flight', async () => {
+    test.concurrent('`append` rejects immediately while too many bytes are in flight', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const log = fixture.open({ maxInFlightBytes: 100_000, lingerMs: 50 });
@@ -170,7 +170,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the event log on %s', (adapte
       expect(await log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 2n }]);
     });
 
-    test.concurrent('append accepts an empty list of records', async () => {
+    test.concurrent('`append` accepts an empty list of records', async () => {
       const fixture = fixtures[adapter];
       await expect(fixture.log.append([])).resolves.toBeUndefined();
     });
@@ -206,7 +206,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the event log on %s', (adapte
     });
   });
 
-  test.concurrent('endOffsets rejects a topic that does not exist', async () => {
+  test.concurrent('`endOffsets` rejects a topic that does not exist', async () => {
     const fixture = fixtures[adapter];
     const topic = `missing-${randomUUID()}`;
     const error = await fixture.log.endOffsets(topic).catch((reason: unknown) => reason);
@@ -255,7 +255,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the event log on %s', (adapte
       expect(sizes).toEqual([3, 3, 3]);
     });
 
-    test.concurrent('continues from the stored offset even after it was changed, or from the start if it was deleted', async () => {
+    test.concurrent('continues from the stored offset, even if it was changed, or from the start if it was deleted', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -345,7 +345,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the event log on %s', (adapte
       expect(seen).toEqual(range(0, 30));
     });
 
-    test.concurrent('processes at most `partitionConcurrency` slow batches, and remains in its consumer group', async () => {
+    test.concurrent('processes at most `partitionConcurrency` slow batches at a time, and remains in its consumer group', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
@@ -404,7 +404,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the event log on %s', (adapte
   });
 
   describe('stopping consumers and closing the log', () => {
-    test.concurrent('stop signals the handler, waits for the in-flight batch, and leaves nothing running', async () => {
+    test.concurrent('`stop` signals the handler, waits for the in-flight batch, and leaves nothing running', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
@@ -438,7 +438,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the event log on %s', (adapte
       await next.stop();
     });
 
-    test.concurrent('close sends waiting records and rejects new ones', async () => {
+    test.concurrent('`close` sends waiting records and rejects new ones', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const log = fixture.open({ lingerMs: 500 });

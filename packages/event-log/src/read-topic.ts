@@ -35,7 +35,7 @@ export async function readTopic(
      */
     until: 'end' | 'stopped';
     signal: AbortSignal;
-    /** Called for each record, in order and for one record at a time per partition. An error ends reading. */
+    /** Called for each record. The records of a partition are passed in order, one at a time. An error ends reading. */
     onRecord(record: LogRecord, partition: number): void | Promise<void>;
   },
 ): Promise<UnreadPartition[]> {

@@ -47,7 +47,7 @@ const deadOffsets = () => fixture.deadLetters.map(({ headers }) => Number(header
 
 describe('batches with invalid records', () => {
   test.each([[[0]], [[9]], [[4, 5]], [[0, 3, 7, 9]], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]])(
-    'moves exactly the records %j of ten that the database rejects to the dead letters',
+    'of ten records, moves exactly those that the database rejects to the dead letters: %j',
     async (poisoned) => {
       const events = Array.from({ length: 10 }, (_, i) => event(poisoned.includes(i) ? { event: 'poison' } : {}));
       const { handle, counted } = createHandlerFixture(fixture, fixture.createDeps());

@@ -13,9 +13,9 @@ export interface DeadLetterLog {
 }
 
 /**
- * Creates a log that writes records which cannot be processed to the dead-letter topic. A dead letter has the original
- * key, value and headers, and the headers `dlq_reason`, `dlq_step`, `dlq_timestamp`, `dlq_topic`, `dlq_partition`,
- * `dlq_offset` and `dlq_log`, which is the ID of the original log (docs/ingestion-rules.md#dead-letters).
+ * Creates a log for dead letters, which are records that cannot be processed. A dead letter has the original key, value
+ * and headers, and the headers `dlq_reason`, `dlq_step`, `dlq_timestamp`, `dlq_topic`, `dlq_partition`, `dlq_offset`
+ * and `dlq_log`, which is the ID of the original log (docs/ingestion-rules.md#dead-letters).
  *
  * A dead letter is written at least once. A crash before the offset is committed writes it again. Readers recognize the
  * duplicate by its topic, partition and offset.

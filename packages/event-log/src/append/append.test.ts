@@ -62,7 +62,7 @@ function createPipeline(transport: AppendTransport, change: Partial<typeof defau
 
 const failure = fc.constantFrom('ok', 'refuse-one', 'throw', 'lose-the-response');
 
-test("keeps each key's order, settles every call and sends one request per partition, whatever fails", async () => {
+test("keeps each key's order, settles every call and sends one request per partition at a time, whichever ones fail", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(failure, { maxLength: 5 }),

@@ -84,7 +84,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the append circuit breaker wi
     },
   );
 
-  test('errors that the records cause do not open the breaker', async () => {
+  test('errors that are caused by the records do not open the breaker', async () => {
     const tooLarge = { topic, key: 'k', value: Buffer.alloc(11_000_000) };
     for (let i = 0; i < 10; i++) {
       await expect(breaker.append([tooLarge])).rejects.toMatchObject({ kind: 'too_large' });

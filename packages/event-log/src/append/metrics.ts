@@ -11,7 +11,7 @@ export interface AppendMetrics {
 
 /**
  * Creates the append metrics, which record nothing if `metrics` is undefined.
- * @param inFlightBytes called at each scrape, so that appending does not have to update a gauge
+ * @param inFlightBytes a function that is called at each scrape, so that appending does not have to update a gauge
  */
 export function createAppendMetrics(metrics: Metrics | undefined, inFlightBytes: () => number): AppendMetrics {
   if (metrics === undefined) {

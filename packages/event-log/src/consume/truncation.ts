@@ -30,7 +30,7 @@ export function createTruncationReporter({
   return {
     /**
      * Reports that a partition ends before the stored offset, or has different records before it.
-     * @param found log fields that describe the current log
+     * @param found the log fields that describe the current log
      */
     found(partition: number, stored: StoredOffset, found: Record<string, unknown>): void {
       metrics.truncated(topic, group, partition, true);

@@ -25,8 +25,8 @@ const partitionConcurrency = 4;
 const waitForKafkaMs = 250;
 
 /**
- * Copies records from the fallback log to Kafka, partition by partition and in order. Several processes share the
- * partitions. `createFallbackLog` explains the reasons. Starts in the background as soon as PostgreSQL responds.
+ * Copies records from the fallback log to Kafka, partition by partition and in order (see `createFallbackLog` for the
+ * reasons). Several processes share the partitions. Starts in the background as soon as PostgreSQL responds.
  */
 export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<void> } {
   const { kafka, database, topic, logger } = options;

@@ -226,7 +226,7 @@ function changingError(): AppError {
   });
 }
 
-/** Failed appends no longer count as an outage when none has followed for this many milliseconds. */
+/** After this many milliseconds without another failed append, earlier failures no longer count as an outage. */
 const failureCountsMs = 5000;
 
 /**

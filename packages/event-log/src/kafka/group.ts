@@ -84,7 +84,7 @@ export async function runConsumer(
         autoCommit: false,
         eachBatchAutoResolve: false,
         // One partition at a time is enough, because fetched records are only added to a buffer (kafka/partitions.ts),
-        // which takes no time.
+        // which takes almost no time.
         partitionsConsumedConcurrently: 1,
         eachBatch,
       });

@@ -38,7 +38,7 @@ function open(change: Partial<Parameters<typeof createKafkaLog>[0]>): EventLog {
   return log;
 }
 
-/** Deletes records like retention does, but immediately. */
+/** Deletes records as retention does, but immediately. */
 async function removeBelow(topic: string, offset: number): Promise<void> {
   // kafkajs deletes records only from partitions whose metadata it has read.
   await admin.fetchTopicOffsets(topic);

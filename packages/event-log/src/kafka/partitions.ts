@@ -75,7 +75,7 @@ const mebibyte = 1024 * 1024;
 /**
  * If a partition's waiting records are larger than this, fetching from it pauses, so that a slow partition leaves
  * memory for other partitions. With twice this size, the consumer would spend a tenth of its CPU time on garbage
- * collection of records that wait for long.
+ * collection of records that wait for a long time.
  */
 const partitionLimitBytes = mebibyte / 2;
 /** The maximum total size of waiting records in all partitions. Above this size, fetching is paused. */

@@ -185,7 +185,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     if (lastRecordFingerprint === null) return records;
     partition.lastRecordFingerprint = null;
     const [first, ...rest] = records;
-    // Compaction may have deleted the record, in which case it cannot be checked.
+    // Compaction may have deleted the record before the start position. In that case, it cannot be checked.
     if (first === undefined || first.offset !== fetchPosition) return records;
     partition.fetchPosition = continuesFrom;
     const found = computeRecordFingerprint(first);

@@ -119,7 +119,7 @@ describeWithJava('a log that lost its end', () => {
     });
   }
 
-  test('the partition pauses after the log is restored from an older copy, until an operator decides', async () => {
+  test('a partition pauses after the log is restored from an older copy, until an operator decides how to continue', async () => {
     const own = await startKafkaCluster({ nodes: 1 });
     cluster = own;
     const fixture = await openFixture(own.brokers, {});

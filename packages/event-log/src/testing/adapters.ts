@@ -23,7 +23,10 @@ export const memberTimeoutMs = 6000;
 
 export type AdapterName = 'kafka' | 'postgres';
 
-/** Opens a log with either adapter for the contract tests. @param databaseUrl the test file's own database */
+/**
+ * Opens a log with either adapter for the contract tests.
+ * @param databaseUrl the URL of the test file's own database
+ */
 export function openLog(name: AdapterName, databaseUrl: string, settings: LogSettings = {}): OpenLog {
   const { proxyPort, ...appendSettings } = settings;
   return name === 'kafka'

@@ -197,7 +197,7 @@ test.each<[string, () => CapturedEvent, string]>([
   ]);
 });
 
-test('ingest-143: in a project with cookieless mode off, drops the event and stores one warning', async () => {
+test('ingest-143: drops a cookieless event in a project with cookieless mode off, and stores one warning', async () => {
   const off = await newProject('cookieless_server_hash_mode = 0');
   const event = visit({}, { of: off });
   expect(await store(event)).toMatchObject({ stored: 0, dropped: ['cookieless_mode_disabled'] });

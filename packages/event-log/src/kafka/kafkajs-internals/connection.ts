@@ -28,7 +28,7 @@ interface TrackedSockets {
 
 /**
  * Creates a socket factory that tracks the sockets of one client.
- * @param lost called whenever an established connection is lost, except after `retire`
+ * @param lost a function that is called whenever an established connection is lost, except after `retire`
  */
 export function createTrackedSockets(
   connect: ISocketFactory = connectSocket,

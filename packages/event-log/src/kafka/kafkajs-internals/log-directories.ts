@@ -22,7 +22,7 @@ export interface LogDirectory {
 }
 
 /**
- * DescribeLogDirs responses include disk sizes since version 4 (Kafka 3.3). See
+ * DescribeLogDirs responses have included disk sizes since version 4 (Kafka 3.3). See
  * https://cwiki.apache.org/confluence/x/ABZDD.
  */
 const ownVersion = 4;

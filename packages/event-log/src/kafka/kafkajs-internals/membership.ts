@@ -26,7 +26,7 @@ const joinGroupKey = 11;
 /**
  * Creates an assigner factory for one consumer. The assigner assigns partitions like kafkajs's default, and makes the
  * consumer keep its group membership.
- * @param stopping aborted before the consumer stops permanently
+ * @param stopping a signal that is aborted before the consumer stops permanently
  * @throws Error if the version of kafkajs is not 2.2.4
  */
 export function createStableMemberAssigner(stopping: AbortSignal): PartitionAssigner {

@@ -4,13 +4,13 @@ import type { MetadataRequest } from 'kafkajs/src/protocol/requests/metadata/ind
 import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
 
 /**
- * Reason for this workaround: kafkajs 2.2.4 requests metadata in versions up to 6, and topic IDs exist since version 10
- * (Kafka 2.8). A topic that was deleted and created again can only be recognized by its ID. This code therefore adds
- * version 10, which kafkajs then uses with brokers that support it. Older brokers get the same requests as before.
- * Relies on: kafkajs choosing the newest version in an exported list that the broker supports, looking up its encoder
- * in a plain exported object, and returning partitions as they were decoded. Test: metadata-protocol.kafka.test.ts. If
- * kafkajs changes, `installMetadataWithTopicIds` throws at start. Remove this workaround when the client provides topic
- * IDs and leader epochs.
+ * Reason for this workaround: kafkajs 2.2.4 requests metadata in versions up to 6, and topic IDs have existed since
+ * version 10 (Kafka 2.8). A topic that was deleted and created again can only be recognized by its ID. This code
+ * therefore adds version 10, which kafkajs then uses with brokers that support it. Older brokers get the same requests
+ * as before. Relies on: kafkajs choosing the newest version in an exported list that the broker supports, looking up
+ * its encoder in a plain exported object, and returning partitions as they were decoded. Test:
+ * metadata-protocol.kafka.test.ts. If kafkajs changes, `installMetadataWithTopicIds` throws at start. Remove this
+ * workaround when the client provides topic IDs and leader epochs.
  */
 const ownVersion = 10;
 const newestOfKafkajs = 6;
@@ -47,7 +47,7 @@ export function installMetadataWithTopicIds(): void {
       },
       response: {
         decode: async (raw) => decodeMetadata(raw),
-        // kafkajs throws the errors of topics and partitions.
+        // Use kafkajs's own parser, which throws the errors of topics and partitions.
         parse: original({ version: newestOfKafkajs })(requested).response.parse,
       },
     });

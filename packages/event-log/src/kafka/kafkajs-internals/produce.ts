@@ -137,11 +137,11 @@ export function measureRecordBatch(records: OutgoingRecord[]): MeasuredBatch {
 /**
  * Writes one Kafka record batch (magic 2, neither compressed nor idempotent), in which all records have the timestamp
  * `timestampMs`. The format is described in https://kafka.apache.org/documentation/#recordbatch.
- * @param buffer has exactly the size of the batch
+ * @param buffer a buffer of exactly the batch's size
  */
 export function writeRecordBatch(buffer: Buffer, { records, bodies, size }: MeasuredBatch, timestampMs: number): void {
   buffer.writeBigInt64BE(0n, 0); // base offset, assigned by the broker
-  buffer.writeInt32BE(size - 12, 8); // length of the rest
+  buffer.writeInt32BE(size - 12, 8); // length of the batch after this field
   buffer.writeInt32BE(-1, 12); // partition leader epoch, set by the broker
   buffer.writeInt8(2, 16); // magic
   buffer.writeInt16BE(0, 21); // attributes: no compression, create time
@@ -245,7 +245,8 @@ const memory = createRequestMemory();
 
 /**
  * Creates the frame of a request.
- * @param write writes the body into exactly `size` bytes. Called once, after kafkajs has written the header.
+ * @param write a function that writes the body into exactly `size` bytes. It is called once, after kafkajs has written
+ * the header.
  */
 function createRequestFrame(size: number, write: (body: Buffer) => void): RequestFrame {
   return new Frame(size, write);

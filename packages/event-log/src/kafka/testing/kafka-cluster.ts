@@ -163,7 +163,7 @@ function properties(
     'offsets.topic.num.partitions': '4',
     'group.initial.rebalance.delay.ms': '0',
     'auto.create.topics.enable': 'false',
-    // A crashed broker is detected earlier than with the default of 9 s.
+    // With this timeout, a crashed broker is detected earlier than with the default of 9 s.
     'broker.session.timeout.ms': '4000',
     'broker.heartbeat.interval.ms': '500',
     ...settings,
