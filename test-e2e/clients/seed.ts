@@ -6,7 +6,7 @@ import type { RunningServices } from '../support/start-services.ts';
 /** The content of the seeded project. Each list has more records than a program requests per page. */
 export const seeded = {
   events: 2500,
-  /** Number of events that are 300 kB large. */
+  /** Number of events of 300 kB each. */
   largeEvents: 10,
   persons: 250,
   feature_flags: 130,

@@ -1,4 +1,3 @@
-// Starts a complete Kubernetes cluster on one machine.
 import { join } from 'node:path';
 import type { Progress } from '@millrace/stack/command';
 import { ensureKubectlAndHelm } from '@millrace/stack/fetched-programs';

@@ -18,7 +18,7 @@ export interface RestartClients {
 
 interface ClientStyle {
   name: string;
-  /** Keeps connections open. Undefined to open a new connection for each request. */
+  /** An agent that keeps connections open. Undefined to open a new connection for each request. */
   agent: Agent | undefined;
   pauseMs(): number;
   bodyBytes: number;

@@ -3,7 +3,7 @@ import type { Exchange } from './recording-proxy.ts';
 
 export interface SentEvent {
   event: string;
-  /** Missing in some SDKs' events. */
+  /** Some SDKs do not send it. */
   uuid?: string;
   distinct_id?: string | null;
   timestamp?: string;

@@ -20,10 +20,10 @@ export interface ServicesOptions {
   consumers?: number;
   /** Whether to start the management API. The default is true. Use false for a test that only reads the database. */
   managementApi?: boolean;
-  /** The brokers for the services, such as a fault proxy's. */
+  /** The brokers that the services use, for example a fault proxy. */
   brokers?: string[];
   settings?: Record<string, string>;
-  /** Converts the database URL to the URL for the services. */
+  /** Converts the database URL to the URL that the services use. */
   databaseUrlForServices?: (url: string) => string;
   logFile?: string;
 }
@@ -35,7 +35,7 @@ export interface RunningServices {
   ingestUrl: string;
   apiUrl: string;
   tenant: TestTenant;
-  /** A direct connection, without a fault proxy. */
+  /** A direct connection to the database, without a fault proxy. */
   database: pg.Pool;
   databaseUrl: string;
   gateway: ServiceProcess;
@@ -68,11 +68,12 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     TOPIC_PREFIX: topicPrefix,
     TOPIC_PARTITIONS: String(partitions),
     LOG_LEVEL: 'info',
-    // The brokers' default minimum. After this time without a heartbeat, a killed consumer's partitions are reassigned.
+    // The shortest timeout that brokers accept by default. After this time without a heartbeat, a killed consumer's
+    // partitions are reassigned.
     KAFKA_SESSION_TIMEOUT_MS: '6000',
     INGEST_PORT: '0',
     API_PORT: '0',
-    // Turn off the limit, because tests poll until data has arrived.
+    // Turn off the rate limit, because tests poll until data has arrived.
     API_REQUESTS_PER_MINUTE: '0',
     API_REQUESTS_PER_HOUR: '0',
     HEALTH_PORT: '0',

@@ -28,7 +28,7 @@ export interface TestTenant {
   /** Equals `projectId`, because a project's first environment has the project's ID. */
   environmentId: number;
   projectApiKey: string;
-  /** The value of `projectApiKey` under its name in ingestion. */
+  /** The same value as `projectApiKey`, under the name that ingestion uses. */
   token: string;
   personalApiKey: string;
 }
@@ -100,7 +100,7 @@ async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promis
     label: 'Test key',
     scopes: overrides.scopes ?? ['*'],
   });
-  // Delete the activity from creating the tenant, so that tests see only the activity that they cause.
+  // Delete the activity that creating the tenant caused, so that tests see only their own activity.
   const made = [organization.id, personal.key.id];
   await tx.query('DELETE FROM activity_log WHERE organization_id::text = ANY ($1) OR item_id = ANY ($1)', [made]);
   return {

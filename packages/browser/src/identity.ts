@@ -24,7 +24,7 @@ export function createIdentity(parts: IdentityParts): Partial<Client> {
   };
 }
 
-/** Includes the client, because some builds do not have its flag methods. */
+/** Includes the client for its flag methods, which some builds do not have. */
 interface IdentityParts extends EventParts {
   client: Client;
   capture: Core['capture'];

@@ -35,7 +35,7 @@ function readQuery(sent: unknown, strictness: Strictness): Query {
   const query = withoutNulls(source);
   if (!isRecord(query)) throw createQueryError('', 'Expected an object with a `kind`.');
   const kind = String(query.kind);
-  // Keep the original `values` of an SQL query, because a value can be null.
+  // Keep the nulls in the `values` of an SQL query, because a placeholder's value can be null.
   if (kind === 'HogQLQuery' && isRecord(source) && isRecord(source.values)) query.values = source.values;
   refuseUnstorable(query, []);
   if (!Object.hasOwn(queryKinds, kind)) {

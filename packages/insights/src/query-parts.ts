@@ -19,7 +19,7 @@ const any = () => Type.Optional(Type.Unknown());
 const intervals = ['minute', 'hour', 'day', 'week', 'month'] as const;
 export type Interval = (typeof intervals)[number];
 
-/** `plan/conditions.ts` validates a filter's details. */
+/** Allows any combination of fields. `plan/conditions.ts` validates filters in detail. */
 const filter = Type.Object(
   {
     key: textSchema('Name of the property. For the type `hogql`, an SQL condition such as `properties.amount > 10`.'),

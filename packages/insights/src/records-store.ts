@@ -56,7 +56,7 @@ const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 const treeOf = (filters: unknown) => fieldOf(filters, 'properties');
 
-/** Returns the reason why a project cannot have the query modifiers, or null if it can. */
+/** Returns the reason why the query modifiers are not valid for a project, or null if they are. */
 export function findModifierProblem(modifiers: unknown): string | null {
   const isKnown = (fieldOf(modifiers, 'personsOnEventsMode') ?? null) === null || modeOf(modifiers) !== null;
   return isKnown ? null : `personsOnEventsMode: Choose one of: ${personsModes.join(', ')}.`;

@@ -98,7 +98,7 @@ export function naiveTable(events: readonly WebEvent[], query: NaiveWebQuery, by
         const views = isOfView
           ? visit.views.filter((view) => (by === 'Page' ? view.path : view.browser) === value)
           : visit.views;
-        // A visit's person must have at least one of the visit's views with this value.
+        // The visit counts for one person: the first of those who have a view with this value.
         return { ...visit, views, person: views.map(({ person }) => person).sort()[0] ?? '' };
       });
     const rated = by === 'Page' ? own.filter(({ first, views }) => views.includes(first)) : own;

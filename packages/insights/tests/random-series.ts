@@ -63,8 +63,8 @@ export const trend = fc
       ...(isActive && asked.interval === 'hour' && { interval: 'day' as const }),
       ...(isActive && asked.shows === 'cumulative' && { shows: 'each' as const }),
       ...(!isRanked && { by: null }),
-      // Monthly and hourly ranges are not compared, because their previous period begins at a different time in the
-      // interval.
+      // Monthly and hourly queries do not compare periods, because the previous period would begin at a different time
+      // in the interval.
       ...((asked.interval === 'month' || asked.interval === 'hour') && { compareTo: null }),
     };
   });

@@ -5,8 +5,8 @@ import { differentSql } from './random-sql-runs.ts';
 import { logger, onClickHouse, type TestStore } from './test-store.ts';
 
 const modules = await clickHouseOrSkip();
-// The seeds are fixed, so that an unrelated change does not fail because of a new difference. Another seed runs other
-// queries.
+// The seeds are fixed, so that an unrelated change does not fail because a new seed reveals a difference. Another seed
+// runs other queries.
 const seed = testSeed(1);
 const perTest = 100;
 const parts = Array.from({ length: 10 }, (_, at) => seed + at * perTest);

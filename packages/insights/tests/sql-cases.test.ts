@@ -42,7 +42,7 @@ describe.each(engines)('SQL cases on $name', (engine) => {
     'a query can read every described column of %s',
     async (name, { fields }) => {
       const columns = Object.values(fields).flatMap(({ hogql_value: field, fields: below }) =>
-        // Columns of nested objects are not described.
+        // The schema does not describe the columns of objects within objects.
         (below ?? ['']).filter((one) => one !== 'person').map((one) => (one === '' ? field : `${field}.${one}`)),
       );
       const aliased = columns.map((column, at) => `${column} AS c${at}`);

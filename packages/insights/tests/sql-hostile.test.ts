@@ -64,7 +64,7 @@ describe.each(engines)('hostile SQL on $name', (engine) => {
     [own, other] = [await createSqlWorld(store.database), await createSqlWorld(store.database)];
     await store.events.earliest({ projectId: other.projectId, events: null }, ample());
     parser = createParser();
-    // Loading the parser takes seconds on a busy machine.
+    // Load the parser in advance, because loading takes seconds on a busy machine.
     await parser.parse('SELECT 1');
   });
   afterAll(async () => {

@@ -57,7 +57,7 @@ export async function openSqlWorld({ database, events }: TestStore): Promise<{ w
   const neighbor = await createSqlWorld(database);
   await events.earliest({ projectId: neighbor.projectId, events: null }, ample());
   const parser = createParser();
-  // Loading the parser takes seconds on a busy machine.
+  // Load the parser in advance, because loading takes seconds on a busy machine.
   await parser.parse('SELECT 1');
   return { world, parser };
 }

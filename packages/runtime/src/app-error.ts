@@ -18,7 +18,7 @@ export type ErrorKind =
 export interface AppErrorOptions {
   /** A stable, machine-readable code, for example `invalid_api_key`. Defaults to the kind. */
   code?: string;
-  /** The path of the invalid field, joined by two underscores: `batch__3__uuid`. */
+  /** The path of the invalid field, with its segments joined by two underscores: `batch__3__uuid`. */
   attr?: string | null;
   /** Details for the log, which must not contain property values, keys or email addresses. */
   details?: Record<string, unknown>;

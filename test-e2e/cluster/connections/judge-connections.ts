@@ -17,7 +17,7 @@ export interface Judgement {
 
 interface End {
   name: string;
-  /** Undefined for an IP address in the pod range that was never assigned. */
+  /** The pod or server at the IP address. Undefined for an address in the pod range that was never assigned. */
   party: Party | undefined;
 }
 

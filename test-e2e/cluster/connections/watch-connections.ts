@@ -121,7 +121,7 @@ export function parseWatchEvent<T>(line: string): WatchEvent<T> | null {
 export interface SeenPod {
   name: string;
   ip: string;
-  /** In milliseconds since 1970. */
+  /** When the pod was created, in milliseconds since 1970. */
   createdAt: number;
   party: PodParty;
 }

@@ -1,4 +1,3 @@
-// Test stories in which a store's certificate expires and is replaced.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';

@@ -1,4 +1,3 @@
-// Test stories in which pods are drained or killed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from '@millrace/testing';
 import type { Release } from './release.ts';

@@ -78,7 +78,7 @@ export interface OptionValues {
   advanced_disable_feature_flags_on_first_load: boolean;
   feature_flag_request_timeout_ms: number;
   feature_flag_request_max_retries: number;
-  /** Number of queued events that triggers sending them immediately. */
+  /** Number of queued events at which they are sent immediately. */
   flushAt: number;
   request_batching: boolean;
   request_queue_config: { flush_interval_ms?: number };

@@ -109,7 +109,7 @@ function runBeforeSend(event: CaptureResult, options: Options, log: Log): Captur
       return null;
     }
     if (!result?.event) {
-      // A hook that returns `true` or a promise is a mistake in the application.
+      // Returning `true` or a promise from a hook is a mistake in the application.
       log[result ? 'error' : 'debug'](`before_send dropped ${event.event} by returning`, result);
       return null;
     }
@@ -131,8 +131,8 @@ function sanitizing(sanitize: NonNullable<Options['sanitize_properties']>): (eve
 }
 
 /**
- * Browsers postpone tasks during heavy interaction. Running all deferred captures at once afterwards could block the
- * page.
+ * Maximum number of deferred captures that run at once. Browsers postpone tasks during heavy interaction, and running
+ * all captures at once afterwards could block the page.
  */
 const maxAtOnce = 20;
 /** Maximum number of deferred captures, to limit memory use. */

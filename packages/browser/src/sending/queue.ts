@@ -102,7 +102,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
       const whole: QueuedEvent[] = [];
       for (const text of texts) {
         const record = attempt(() => JSON.parse(text));
-        // A truncated or otherwise invalid record would make the whole request fail.
+        // A truncated or otherwise invalid record would make the entire request fail.
         if (record?.event) whole.push({ text, name: keep(text) });
         else unreported += Number(record?.dropped) || 1;
       }

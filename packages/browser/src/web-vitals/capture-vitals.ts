@@ -6,7 +6,7 @@ import { maskUrl } from '../origin.ts';
 import { findParent, readAttribute, readTag } from '../page/dom.ts';
 import { addDocumentListener, createStopSignal, readFromDocument, readFromWindow } from '../page/globals.ts';
 
-/** Maximum value. Longer times are discarded, because they come from a wrong clock or a suspended page. */
+/** Maximum duration. Longer times are discarded, because they come from a wrong clock or a suspended page. */
 const longestMs = 15 * 60 * 1000;
 /** Maximum time to wait for the page's other metrics before an event is captured. */
 const flushMs = 5000;

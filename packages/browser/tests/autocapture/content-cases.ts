@@ -48,7 +48,7 @@ export const contentCases: ChainCase[] = [
     act: click('button'),
   },
 
-  // Texts
+  // Text content
   { of: 'white space', html: '<button>  Buy\n\n   it \t now\u00a0 please  </button>', act: click('button') },
   { of: 'several texts', html: '<a href="#x">One <b>two</b> three <i>four</i> five</a>', act: click('a') },
   {

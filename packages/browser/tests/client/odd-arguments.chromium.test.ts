@@ -94,7 +94,7 @@ test.each(rows)('sends %s as a JSON value, or omits it', async (_, value, expect
 
 test('objects with thousands of references to each other do not block the page', async () => {
   const { page } = await lab.visit();
-  // Each object refers to the next, previous, lower and upper objects, as components of some frameworks do.
+  // Each object refers to the objects before, after, below and above it, as components of some frameworks do.
   const sent = await page.evaluate(`(() => {
     const all = Array.from({ length: 10_000 }, (_, at) => ({ at }));
     const names = { next: 1, before: -1, below: 100, above: -100 };

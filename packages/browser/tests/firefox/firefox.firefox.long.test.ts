@@ -120,7 +120,7 @@ test('sends queued events by beacon when the visitor leaves, and again from the 
 
 test("shares the visitor between tabs: if one tab identifies a user, the other tab's events belong to this user", async () => {
   const other = await open();
-  // A tab has stored the flags when it has loaded them.
+  // Once a tab has loaded the flags, it has also stored them.
   for (const one of [tab, other]) await eventually(() => one.run('return posthog.featureFlags.hasLoadedFlags'));
   await tab.run(`posthog.register({ shop: 'north' }); posthog.identify('ada')`);
   await eventually(() => other.run(`return localStorage.getItem('ph_phc_test_posthog').includes('"ada"')`));

@@ -288,7 +288,7 @@ describe('capturing page views', () => {
     test.each(wishes)('captures $pageleave only if enabled: %s', async (_, options, isCaptured) => {
       const page = await open('/shop', options);
       await page.evaluate(() => posthog.capture('queued'));
-      // If a beacon was lost, the site's next page sends its events.
+      // If a beacon is lost, the site's next page sends the events of the beacon.
       await init(page, '/next');
       await received('queued');
       if (isCaptured) expect((await received('$pageleave'))[0]?.properties.$pathname).toBe('/shop');

@@ -4,7 +4,7 @@ import { referenceFiles, referenceOptions } from '../support/reference-files.ts'
 import { type Lab, plainOptions, startLab } from '../support/start-lab.ts';
 
 let lab: Lab;
-/** Shared by all tests, each of which sets its own user agent. */
+/** All tests share this page, and each test sets its own user agent. */
 let page: Page;
 let devTools: CDPSession;
 

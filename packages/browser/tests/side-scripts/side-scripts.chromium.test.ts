@@ -177,7 +177,7 @@ test.each<[string, string, (page: Page) => Promise<unknown>, object]>([
   ],
 ])('sends %s with minimal details if the script does not load', async (_, expected, act, options) => {
   const { [`/static/${version}/exceptions.js`]: code } = codes;
-  // Do not run a modified file, because the file would have access to the entire page.
+  // The library must not run a modified script, because the script would have access to the entire page.
   codes[`/static/${version}/exceptions.js`] = `${code};window.isTampered = true`;
   const page = await open(options);
   await act(page);

@@ -248,8 +248,8 @@ function parsePathWithValues(path: string | null): FunnelEvent[] {
 }
 
 /**
- * Compares two sets of steps in the order of the texts that PostgreSQL returns for them. The first character is the
- * first step, so `01` sorts before `10`.
+ * Compares two sets of steps as PostgreSQL sorts their bit strings. The first bit is the first step, so `01` sorts
+ * before `10`.
  */
 function compareAsTexts(a: number, b: number): number {
   const differing = a ^ b;

@@ -23,7 +23,7 @@ function latestText(dialect: Dialect, { select, property, latest }: PropertyValu
   if (dialect.followsIndexes)
     return sql`SELECT CASE WHEN is_scalar THEN name END AS name FROM (
         SELECT ${name} AS name, ${dialect.isScalar(property)} AS is_scalar ${events([property])} ${newest}) AS newest`;
-  // The subquery finds the times of the latest events, which is fast because the time column is small.
+  // To find the latest events quickly, the subquery reads only the time column, which is small.
   return sql`SELECT ${name} AS name ${events([property])}
          AND e.timestamp >= coalesce((SELECT min(at) FROM (SELECT e.timestamp AS at ${events([])} ${newest}) AS newest), ${sql.time(select.from)})
          AND ${dialect.isScalar(property)}`;

@@ -94,7 +94,7 @@ function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
     ...(hasEnds.entry ? [sql`${end('entry')} AS entry`] : []),
     ...(hasEnds.exit ? [sql`${end('exit')} AS leaving`] : []),
   ];
-  // The range is extended at both ends, because sessions can start before it or end after it.
+  // Extend the range at both ends, because sessions can start before it or end after it.
   const around = {
     projectId,
     events: null,

@@ -38,7 +38,7 @@ export interface FilterContext {
   /** Whether filters test the person properties stored with the event, instead of the current person's properties. */
   personsAsStored: boolean;
   /**
-   * Whether person filters test the properties stored with an event if it has no current person, as in lists of events
+   * Whether person filters use the properties stored with an event that has no current person, as in lists of events
    * and persons.
    */
   showsPersons?: boolean;

@@ -1,5 +1,3 @@
-// Formats an events query's rows as its response.
-
 import { columnKey } from '../event-store/page.ts';
 import type { PageColumn } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';

@@ -218,7 +218,7 @@ const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   RatioExpr: ['left', 'right'],
 };
 
-/** For each parser field that Millrace does not read, the SQL clause that error messages name. */
+/** For each parser field that Millrace does not read, the name of the SQL clause in error messages. */
 const clauses: Readonly<Record<string, string>> = {
   order_by: 'ORDER BY in a function call',
   within_group: 'WITHIN GROUP',

@@ -179,7 +179,7 @@ function startWorker(): Promise<Worker> {
   const require = createRequire(import.meta.url);
   const worker = new Worker(program, {
     eval: true,
-    // This process may have Node.js options that load modules which only work in the main thread.
+    // Do not pass on this process's Node.js options, because they may load modules that only work in the main thread.
     execArgv: [],
     workerData: require.resolve('@posthog/hogql-parser'),
     resourceLimits: { maxOldGenerationSizeMb: 128 },

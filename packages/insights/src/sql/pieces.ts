@@ -11,7 +11,7 @@ interface Piece {
   rule: Rule;
   /** Offset of the text in the query. */
   start: number;
-  /** Number of names in the text that replace groups. */
+  /** Number of names that replace groups in the text. */
   groups: number;
 }
 

@@ -135,7 +135,7 @@ export interface JoinedRelation {
 }
 
 export interface OutputColumn {
-  /** A number that is unique within the complete query. */
+  /** The column's number, which is unique within the complete query. */
   column: number;
   value: Expression;
 }

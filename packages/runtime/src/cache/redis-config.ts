@@ -52,13 +52,13 @@ export const redisConfigFields = {
 type RedisConfig = { readonly [Name in keyof typeof redisConfigFields]?: Static<(typeof redisConfigFields)[Name]> };
 
 export interface RedisConnection {
-  /** For a cluster, some of its nodes are enough. */
+  /** The server, the sentinels or the cluster nodes. For a cluster, some of its nodes are enough. */
   nodes: { host: string; port: number }[];
   /** If set, the nodes are sentinels that monitor the server with this name. */
   sentinel?: { master: string };
   isCluster?: true;
   credentials(): RedisCredentials;
-  /** A cluster has only database 0. */
+  /** The database number. A cluster has only database 0. */
   database?: number;
   /**
    * If present, every connection uses TLS and requires a trusted certificate for the host. If absent, connections are

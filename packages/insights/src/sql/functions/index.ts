@@ -64,7 +64,7 @@ const unitFunctions = ['Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Quar
   `subtract${unit}s`,
 ]);
 
-/** Names of functions in the table that only the resolver uses. */
+/** Matches the names of functions that only the resolver uses, and that queries cannot call. */
 const internal =
   /^(\w+_\w+|to(Monday|Sunday|StartOfMinutes|StartOfDays)|propertyText|JSONExtract(KeysAnd)?Texts|languageName|sumOrZero|maxBesidesNan)$/;
 export const isInternal = (name: string) => internal.test(name) && (scalars.has(name) || aggregates.has(name));

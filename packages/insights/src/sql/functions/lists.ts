@@ -1,5 +1,3 @@
-// SQL templates of functions on lists.
-
 import { define, type Row, t } from './define.ts';
 
 const rows: Row[] = [

@@ -152,7 +152,7 @@ const others: Row[] = [
     t`EXISTS (SELECT FROM unnest({2}) AS words (word) WHERE strpos({1}, word) > 0)`,
     t`arrayExists(word -> ifNull(positionUTF8({1}, word), 0) > 0, {2})`,
   ],
-  // The resolver adds the names of the languages as JSON.
+  // The resolver adds an argument that contains the language names as JSON.
   [
     'languageName(text, text) text',
     t`CASE WHEN {1} IS NOT NULL THEN coalesce({2}::jsonb ->> {1}, 'Unknown') END`,

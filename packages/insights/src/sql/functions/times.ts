@@ -79,7 +79,7 @@ const rows: Row[] = [
   ['formatDateTime(moment, format) text', t`to_char({1:local}, {2})`, t`formatDateTime({1:local}, {3})`],
 ];
 
-/** Functions that count the boundaries between two times, one for each unit. */
+/** For each unit, a function that counts the unit's boundaries between two times, for example midnights. */
 const differences: Row[] = [
   [
     'diff_second(moment, moment) int',

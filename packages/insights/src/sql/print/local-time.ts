@@ -49,7 +49,7 @@ export function startOfMinutes(value: Expression, minutes: Expression, printing:
 }
 
 interface Bins {
-  /** Bins are counted from the start of each unit. */
+  /** The unit from whose start bins are counted. */
   unit: Unit;
   /** Length of a bin. Null if the bins have different lengths. */
   stride: Fragment | null;

@@ -133,7 +133,7 @@ export function convertArguments({ args }: SqlFunction, given: readonly Expressi
   return fitted;
 }
 
-/** Maximum length of padded strings, and maximum number of repetitions. */
+/** Maximum length of a padded string, and maximum number of times that a string can be repeated. */
 const longestText = 1000;
 
 const kinds: Record<string, SqlType> = { text, float, int: int(), flag, bool, date, uuid, time: time('UTC') };

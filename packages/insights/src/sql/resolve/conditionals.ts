@@ -178,7 +178,7 @@ const format: Handler = (node, scope) => {
   return { is: 'choice', cases, otherwise: result, type: nullable(text) };
 };
 
-/** Unlike in other functions, the pattern is the first argument. */
+/** Unlike the other functions with a pattern, `splitByRegexp` has it as the first argument. */
 const splitByRegexp: Handler = (node, scope) => {
   const [pattern, value] = node.args as [Node, Node];
   return resolveFunction('splitByRegexp', [value, pattern], { scope, place: node.place });

@@ -1,5 +1,3 @@
-// Resolves the kinds and conditions of joins.
-
 import type { Join, Node } from '../ast.ts';
 import { printed } from '../names.ts';
 import { SqlProblem } from '../problem.ts';

@@ -143,7 +143,7 @@ const week: Handler = (node, scope) => {
   return applyFunction(isIso ? 'toISOWeek' : 'toWeek', [moment(value, at)], at);
 };
 
-/** Intervals of several weeks are counted from this Monday, and intervals of several days from 1970-01-01. */
+/** The Monday from which intervals of several weeks are counted. For several days, it is 1970-01-01. */
 const firstMonday = '1970-01-05';
 const longestIntervalDays = 3660;
 
@@ -201,7 +201,7 @@ const dateTime: Handler = (node, scope) => {
   return toDateTime(value as Expression, name, { scope, place: node.place });
 };
 
-/** Resolves `toDate`. Constant text is converted immediately. */
+/** Resolves `toDate`. A constant string is converted immediately. */
 const toDate: Handler = (node, scope) => {
   const [value] = argumentsOf(node, scope);
   const written = textOf(value);

@@ -298,7 +298,7 @@ function sourceOf(join: Join, scope: Scope): Source {
   const cte = scope.ctes.get(name);
   if (cte !== undefined && (cte.node.node === 'SelectQuery' || cte.node.node === 'SelectSetQuery'))
     return subquery(cte.node, alias ?? name, { run, outer: { ...cte.scope, depth: scope.depth } });
-  // The name of a table function has no separate position.
+  // A table function's name has no position of its own, so use the position of the join.
   const named = join.table_args === undefined ? table.place : place;
   const missing = missingTables.get(name);
   if (missing !== undefined) throw new SqlProblem(missing, named);
