@@ -21,11 +21,11 @@ afterAll(async () => {
   await own.drop();
 });
 
-test('many slow queries open the circuit breaker, and do not delay flag definitions', async () => {
+test('many slow queries open the breaker, and do not delay flag definitions', async () => {
   const { flagDataMs, flagDataQueueMs } = storeTimeLimits;
   const flags = createFlagDatabase({ requests: database.sql, definitions: definitions.sql }, connections, {
     timeLimits: { ...patientTimeLimits, flagDataMs, flagDataQueueMs },
-    // Keeps the circuit breaker open for longer than the test takes.
+    // Keeps the breaker open for longer than the test takes.
     restMs: 600_000,
   });
   const slow = Array.from({ length: 20 }, () => flags.requests.query('SELECT pg_sleep(1)'));

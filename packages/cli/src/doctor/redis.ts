@@ -58,7 +58,7 @@ function tlsServers({ nodes, tls }: RedisConnection): TlsServer[] {
 
 const fullAt = 0.9;
 
-/** Checks the Redis server's settings that rate limits and idempotency keys depend on. */
+/** Checks the memory and persistence settings of Redis, which rate limits and quotas depend on. */
 export function checkRedis(facts: RedisInfo): Finding[] {
   return [version(facts), memory(facts), ...saving(facts)];
 }

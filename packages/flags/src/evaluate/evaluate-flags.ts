@@ -1,4 +1,4 @@
-// Evaluates feature flags: determines each flag's value for one person, in a limited number of steps.
+// Feature flag evaluation: determines each flag's value for one person, in a limited number of steps.
 
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import { runSteps, type Steps } from '../steps.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { findDocumentProblems } from '../docs/documents.ts';
 import { runProgram } from '../run-program.ts';
+import { findTermProblems } from './field-terms.ts';
 import { findProseProblems } from './prose.ts';
 import { findRetiredNames } from './retired-names.ts';
 
@@ -76,6 +77,7 @@ export const main: Command = async ({ progress, root }) => {
     ),
     run('links and references in documents', () => outcomeOf(findDocumentProblems(root))),
     run('phrases to avoid', () => outcomeOf(findProseProblems(root))),
+    run('terms to search for', () => outcomeOf(findTermProblems(root))),
     run('retired names', () => outcomeOf(findRetiredNames(root))),
   ]);
   const failed = outcomes.filter(({ status }) => status !== 0);

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { findTermProblems } from './field-terms.ts';
 import { findProseProblems } from './prose.ts';
 import { findRetiredNames } from './retired-names.ts';
 
@@ -63,4 +64,16 @@ describe('the prose check', () => {
 it('the check for retired names reports them in code and tests', async () => {
   await write('services/a/src/b.test.ts', "\nconst kept: KeptAnswer = read('KeptAnswers');");
   expect(await findRetiredNames(root)).toEqual(['services/a/src/b.test.ts:2: "KeptAnswer": use CachedResult']);
+});
+
+it('the check for terms reports a file without its term, and a term in more than five files', async () => {
+  await write('services/event-consumer/src/rules/merge.ts', '// A person merge.');
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await write(`docs/${name}.md`, 'Person merge');
+  const problems = await findTermProblems(root);
+  expect(problems).toContain(
+    '"person merge" occurs in 6 files: ' +
+      ['a', 'b', 'c', 'd', 'e'].map((name) => `docs/${name}.md`).join(', ') +
+      ', services/event-consumer/src/rules/merge.ts',
+  );
+  expect(problems).toContainEqual(expect.stringContaining('append.ts: must contain the term "backpressure"'));
 });

@@ -1,4 +1,4 @@
-// Merges two persons when an event states that their distinct IDs belong together.
+// Person merges: combines two persons when an event states that their distinct IDs belong together.
 
 import { isLongerThan, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';

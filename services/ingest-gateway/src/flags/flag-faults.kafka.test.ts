@@ -115,7 +115,7 @@ test.each<[string, () => Promise<void> | void]>([
 
 test('evaluates flags correctly without Redis', async () => {
   const before = await flagged();
-  // After an outage, an unknown key is looked up only when the circuit breaker has closed.
+  // After an outage, an unknown key is looked up only when the breaker has closed.
   await eventually(
     async () => expect((await sendFlagRequest(gateway, { token: before.token, distinct_id: 'u' })).status).toBe(200),
     {

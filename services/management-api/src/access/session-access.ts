@@ -25,7 +25,7 @@ export function createSessionAccess({ sql, logger, guessLimit }: SessionAccessDe
     /**
      * Finds the caller by the request's session.
      * @param isUnsafe true if a GET request changes something
-     * @returns null for a request without a session cookie
+     * @returns null for a request without a session
      * @throws AppError `unauthenticated` if the session has ended, or `forbidden` or `unsupported_media_type` for a
      *   write that another site's page may have sent
      */

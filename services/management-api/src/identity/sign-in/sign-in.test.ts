@@ -147,7 +147,7 @@ describe('signing in with a password', () => {
   });
 });
 
-describe('the session cookie with and without TLS', () => {
+describe('the cookie of a session, with and without TLS', () => {
   test.each([
     ['https://analytics.example', /^__Host-millrace_session=[\w-]{43}; .*; Secure$/],
     ['https://example.com/analytics/', /^__Host-millrace_session_analytics=[\w-]{43}; Path=\/; .*; Secure$/],
