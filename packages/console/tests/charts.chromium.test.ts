@@ -255,7 +255,7 @@ describe('numbers in a trends insight', () => {
   });
 });
 
-it('shows a large number with its change and a line chart', async () => {
+it('shows a trend as a large number with its change and a line chart', async () => {
   const page = await open(trends({ series: [node('viewed')], trendsFilter: { display: 'BoldNumber' } }));
   // The range begins at noon, after the views of its first day.
   await page.locator('.big-number').getByText('18', { exact: true }).waitFor();

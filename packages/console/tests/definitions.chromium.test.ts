@@ -81,7 +81,7 @@ describe('the Definitions page with data', () => {
     await page.context().close();
   });
 
-  it('keeps the input if saving fails, and shows the list if counting fails', async () => {
+  it('keeps the input if saving a definition fails, and shows the list if counting events fails', async () => {
     const page = await console.open('definitions?search=search', {
       prepare: async (visitor) => {
         await visitor.route(/volumes=true/, (route) =>

@@ -106,7 +106,7 @@ it('console-007, console-038: creates an export, shows an error next to its fiel
   await page.context().close();
 });
 
-it('saves filters, time zone and offsets, and shows API errors next to their fields', async () => {
+it("saves an export's filters, time zone and offsets, and shows API errors next to their fields", async () => {
   await console.query(
     'INSERT INTO event_definition (project_id, name, last_seen_at) VALUES ($1, $2, now()), ($1, $3, now())',
     [console.tenant.environmentId, 'order', 'refund'],

@@ -24,7 +24,7 @@ const row = (page: Page, key: string) =>
   page.getByRole('row').filter({ has: page.getByRole('button', { name: key, exact: true }) });
 const searchField = (page: Page) => page.getByRole('searchbox', { name: /^Search/ });
 
-it('distinguishes an empty list, loading, failed and refused requests, and an unknown flag', async () => {
+it('shows different states for no flags, loading, failed and refused requests, and an unknown flag', async () => {
   const page = await console.open('flags');
   await page.getByRole('heading', { name: 'No feature flags yet' }).waitFor();
   expect(await runAxe(page)).toEqual([]);

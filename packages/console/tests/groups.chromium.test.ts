@@ -37,7 +37,7 @@ const isWide = (page: Page) => page.evaluate('document.documentElement.scrollWid
 
 const hostile = `<img src=x onerror="alert('1')">`;
 
-it('console-007: distinguishes missing types and groups, an empty type, no matches, refusals and failures', async () => {
+it('console-007: shows different states for unknown types and groups, no groups, no matches, refusals and failures', async () => {
   const page = await console.open('groups');
   await page.getByRole('heading', { name: 'No groups yet' }).waitFor();
   await page.getByText('posthog.group("company", "acme"').waitFor();

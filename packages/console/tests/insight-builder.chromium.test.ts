@@ -94,7 +94,7 @@ it("changes a saved insight's name, description and tags", async () => {
   await page.context().close();
 });
 
-it('keeps unsaved edits while other pages are open, until the user discards them', async () => {
+it('keeps unsaved edits to an insight while other pages are open, until the user discards them', async () => {
   const { id, short_id: shortId } = await save('Edited', trend('opened'));
   const page = await console.open(`insights?insight=${shortId}`);
   await pick(page, 'Event A', 'ordered');

@@ -94,7 +94,7 @@ const callers: [Level, string, (page: Page) => Promise<void>][] = [
     },
   ],
 ];
-it.each(callers)('console-035: level %i: %s', async (level, _, look) => {
+it.each(callers)('console-035: for membership level %i, %s', async (level, _, look) => {
   if (level === 8) await addMember(console, 1, 'plain');
   const page = await openAsMember(console, level, 'members');
   await row(page, 'other-owner@example.com').waitFor();
@@ -261,7 +261,7 @@ it('lets a user with an account sign in from the invite link, and then accepts t
   await page.context().close();
 });
 
-it('console-006, console-007: names unknown URL parameters, and distinguishes refused, missing and failed requests', async () => {
+it('console-006, console-007: names unknown URL parameters, and shows different states for refused, missing and failed', async () => {
   const page = await openAsMember(console, 1, 'members?open=purple&nonsense=1');
   await page.getByText(/invalid parameters?: nonsense, open/).waitFor();
   for (const [status, state] of [

@@ -133,7 +133,7 @@ it("enforces a domain's identity provider after an administrator has set it up a
   await member.context().close();
 });
 
-it("sso-121: signs in with a domain's SAML provider, which posts from another site", async () => {
+it("sso-121: signs in with a domain's SAML provider, which sends the response from another site", async () => {
   const { entityId, signOnUrl, certificate } = samlProvider;
   await console.query(
     `UPDATE organization_domain SET oidc_issuer = NULL, saml_entity_id = $2, saml_acs_url = $3, saml_x509_cert = $4, sso_enforcement = '',

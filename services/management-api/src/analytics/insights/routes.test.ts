@@ -102,7 +102,7 @@ const odd = {
   },
 };
 
-test('insight-242: returns a query exactly as it was sent, including the order of its keys', async () => {
+test("insight-242: returns an insight's query exactly as it was sent, including the order of its keys", async () => {
   const { id, query } = await made({ query: odd });
   expect(JSON.stringify(query)).toBe(JSON.stringify(odd));
   expect(JSON.stringify((await read(id)).body.query)).toBe(JSON.stringify(odd));
@@ -157,7 +157,7 @@ test.each([
   expect(await create({ query })).toMatchObject(refused);
 });
 
-test("validates an insight's query only if it changed", async () => {
+test("validates an insight's query only if the query has changed", async () => {
   const cohorts = `/api/projects/${acme.projectId}/cohorts/`;
   const cohort = await api.send('POST', cohorts, { key: acme.M.key, body: { name: 'Pro' } });
   const query = {
@@ -281,7 +281,7 @@ test('insight-246: filters the list of insights by short ID', async () => {
   expect(await names('?short_id=nothing')).toEqual([]);
 });
 
-test('insight-250: keeps omitted fields, clears fields that are null, and returns the user who made the change', async () => {
+test('insight-250: a change to an insight keeps omitted fields, clears null fields, and returns the user who made it', async () => {
   const before = await made({ name: 'One', description: 'about', query: trends, tags: ['a'] });
   const { body } = await change(before.id, { name: 'Two' }, acme.A.key);
   expect(body).toMatchObject({ name: 'Two', description: 'about', query: trends, tags: ['a'], saved: true });

@@ -128,7 +128,7 @@ describe('filters of the person list', () => {
   });
 
   test.each(['cohort=1', 'cohort=x', 'offset=-1', 'offset=x', 'is_identified=perhaps', 'is_anonymous=true'])(
-    'returns 400 naming the parameter for %s',
+    'returns 400 and names the invalid parameter of the person list: %s',
     async (query) => {
       const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
       expect([status, body.attr]).toEqual([400, query.split('=')[0]]);

@@ -81,7 +81,7 @@ test('filters by event name with the type event_metadata', async () => {
   expect((await ask('persons', [name('exact', 'x')])).status).toBe(400);
 });
 
-test("compares the current person's properties, or without a current person, those stored with the event", async () => {
+test("compares the current person's properties or, without a current person, the person properties in the event", async () => {
   expect(await found({ key: 'plan', value: 'pro', type: 'person' })).toEqual(['number']);
   expect(await found({ key: 'plan', value: 'stand-in', type: 'person' })).toEqual(without('number').sort());
   expect(await found({ key: 'plan', value: 'pro' })).toEqual([]);

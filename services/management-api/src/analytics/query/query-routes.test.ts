@@ -102,7 +102,7 @@ test('returns an overview, a table and a trend of web traffic, as JSON and as CS
   });
 });
 
-test('returns the query unchanged when a client asks to upgrade it', async () => {
+test('returns a query unchanged when a client asks Millrace to upgrade it', async () => {
   const path = `/api/projects/${own.projectId}/query/upgrade/`;
   const query = { kind: 'DataTableNode', source: { kind: 'HogQLQuery', query: 'select 1' }, later: null };
   expect(await ask({ query }, { path })).toMatchObject({ status: 200, body: { query } });
@@ -393,7 +393,7 @@ test.each([
   expect((await ask({ query })).body).toMatchObject({ is_cached: true, last_refresh: results.last_refresh });
 });
 
-test('insight-229, insight-230, insight-232: finds a background query by the ID that the client chose, only in its project', async () => {
+test("insight-229, insight-230, insight-232: finds a background query by the client's ID, but only in its project", async () => {
   const asked = await ask({ query: trends, refresh: 'force_async', client_query_id: 'abc' });
   expect([asked.status, asked.body.query_status.id]).toEqual([202, 'abc']);
   const other = await createTestTenant(api.database);
@@ -434,7 +434,7 @@ test('insight-233: returns the error of a failed background query', async () => 
   });
 });
 
-test('accepts true, false and null as `refresh`', async () => {
+test('accepts true, false and null as `refresh` of a query', async () => {
   const query = { ...trends, series: [{ kind: 'EventsNode', event: 'said with true' }] };
   const nothing = { async: null, client_query_id: null, filters_override: null, name: null, variables_override: null };
   const isCached = async (more: object) => (await ask({ query, ...more })).body.is_cached;
@@ -448,7 +448,7 @@ test('accepts true, false and null as `refresh`', async () => {
   });
 });
 
-test('returns 400 for an unknown field in addition to `query`', async () => {
+test('returns 400 for a query request with an unknown field in addition to `query`', async () => {
   expect(await ask({ query: trends, refesh: 'async' })).toMatchObject({
     status: 400,
     body: { code: 'invalid_input', attr: 'refesh', detail: 'Unknown field.' },

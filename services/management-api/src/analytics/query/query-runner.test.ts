@@ -205,7 +205,7 @@ test('runs identical concurrent queries only once, and stops when no caller wait
   expect(Date.parse(result?.last_refresh ?? '')).toBe(begin.getTime());
 });
 
-test('uses only the old or only the new settings if they change while a query waits', async () => {
+test('uses only the old or only the new project settings if they change while a query waits', async () => {
   const setZone = (timezone: string) =>
     database.sql.query('UPDATE environment SET timezone = $2 WHERE id = $1', [own.environmentId, timezone]);
   const waiting = openQueryRunner({

@@ -158,7 +158,7 @@ const schemaOfQuery = {
     "SELECT toString(uuid) AS uuid, 'test' AS test, plus(1, 1) AS n, event FROM events WHERE notEquals(event, 'noise')",
 };
 
-test('export-004, export-026: shows the columns that the query selects, and null after the query is removed', async () => {
+test("export-004, export-026: returns the columns that an export's query selects, or null after the query is removed", async () => {
   const first = await created({ hogql_query: query });
   expect(first.schema).toEqual(schemaOfQuery);
   expect(first).not.toHaveProperty('hogql_query');
@@ -368,7 +368,7 @@ test('export-023, export-024: PUT requires name, destination and interval, and k
   });
 });
 
-test('export-025: merges the settings of the destination, keeps the secrets and never returns them', async () => {
+test("export-025: merges changes into a destination's settings, keeps the secrets and never returns them", async () => {
   const { id } = await created();
   const response = await change(id, {
     destination: { type: 'S3', config: { bucket_name: 'other', compression: 'gzip' } },
@@ -407,7 +407,7 @@ describe('stored secrets of an export', () => {
       `'${what}' changed, so you must also send ${names} again. Otherwise the stored secrets would be sent to a different server.`,
     );
 
-  test('returns 400 for a new host or port without new secrets', async () => {
+  test('returns 400 if an export gets a new host or port without new secrets', async () => {
     const { id } = await created({ destination: postgres });
     const before = await stored(id);
     for (const [what, value] of [
@@ -426,7 +426,7 @@ describe('stored secrets of an export', () => {
     expect(testSecretBox.open(sealed as Record<string, unknown>, id)).toEqual({ user: 'u', password: 'p' });
   });
 
-  test('returns 400 for a new storage endpoint without new secrets, even with PUT', async () => {
+  test('returns 400 if an export gets a new storage endpoint without new secrets, even with PUT', async () => {
     const { id } = await created();
     const destination = { config: { endpoint_url: 'https://evil.example.com' } };
     const refusal = keep('endpoint_url', "'aws_access_key_id', 'aws_secret_access_key'");
@@ -642,7 +642,7 @@ describe('backfills of an export', () => {
     },
   );
 
-  test('accepts a backfill of a year by the hour, and ten running backfills', async () => {
+  test('accepts a backfill of one year in hourly runs, and ten running backfills', async () => {
     const { id } = await created();
     expect(await post(`${id}/backfill`, range('2020-01-01T00:00:00Z', '2021-01-01T00:00:00Z'))).toMatchObject(ok);
     const day = (number: number) => new Date(Date.UTC(2021, 0, number)).toISOString();
@@ -735,7 +735,7 @@ test('selects events by storage time when a scheduled run is repeated, and by ti
 });
 
 describe('the next interval of an export', () => {
-  test('exports the current interval next, but none before start_at or after end_at', async () => {
+  test('exports the current interval next, but no interval before start_at or after end_at', async () => {
     const { id } = await created();
     const { next_interval_start: start, next_interval_end: end } = await stored(id);
     expect(end.getTime() - start.getTime()).toBe(3_600_000);
@@ -809,7 +809,7 @@ describe('filters, time zone and offsets of an export', () => {
     ['offset_day', { offset_day: 1, interval: 'day' }, "can only be set when 'interval' is 'week'"],
     ['offset_hour', { offset_hour: 24, interval: 'day' }, '23'],
     ['offset_hour', { offset_hour: 1 }, "can only be set when 'interval' is 'day' or 'week'"],
-  ])('returns 400 naming the field: %s %j', async (attr, body, detail) => {
+  ])('returns 400 and names the invalid export field: %s %j', async (attr, body, detail) => {
     const response = await create(body);
     expect(response).toMatchObject({ status: 400, body: { attr, detail: expect.stringContaining(detail) } });
     const { id } = await created();
@@ -817,7 +817,7 @@ describe('filters, time zone and offsets of an export', () => {
   });
 });
 
-test('export-034: returns 403 naming the scope that the key lacks', async () => {
+test('export-034: returns 403 for an export and names the scope that the key lacks', async () => {
   const { id } = await created();
   const { value: key } = await createPersonalApiKey(api.database.sql, {
     actor: null,

@@ -144,7 +144,7 @@ describe('sent reports', () => {
   });
   const sent = () => `${base()}/subscriptions/${subscription}/deliveries/${deliveryId}/`;
 
-  test("returns a report with the results at the time of sending, as JSON and as the email's page", async () => {
+  test('returns a report with the results at the time of sending, as JSON and as the HTML page of the email', async () => {
     const { status, body } = await get(sent());
     expect([status, body]).toMatchObject([
       200,
@@ -181,7 +181,7 @@ describe('sent reports', () => {
     await allow(true);
   });
 
-  test('returns null for a report that is still being computed', async () => {
+  test('returns null as the content of a report that is still being computed', async () => {
     await api.database.sql.query('UPDATE subscription_report SET content = NULL');
     expect(await get(sent())).toMatchObject({ status: 200, body: { id: deliveryId, report: null } });
   });

@@ -424,7 +424,7 @@ test('subscription-024: accepts a time with an offset and returns it in UTC', as
   expect((await create({ start_date: '2022-01-01T02:00:00+02:00' })).body.start_date).toBe('2022-01-01T00:00:00Z');
 });
 
-test('subscription-026, subscription-027: PUT requires the same fields as POST, and PATCH requires none', async () => {
+test('subscription-026, subscription-027: PUT requires the same subscription fields as POST, and PATCH requires none', async () => {
   const { body } = await create({ count: 4 });
   expect(await change(body.id, { title: 'x' }, 'PUT')).toMatchObject(
     VE('required', 'target_type', 'This field is required.'),

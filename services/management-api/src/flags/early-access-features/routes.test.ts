@@ -74,7 +74,7 @@ describe.each(['projects', 'environments'])('early access features under %s', (f
   });
 });
 
-test("updates a flag's enrollment with the feature's stage, and keeps the flag's other conditions", async () => {
+test("updates a flag's enrollment when the feature's stage changes, and keeps the flag's other conditions", async () => {
   const flag = await makeFlag();
   const { body } = await create({ feature_flag_id: flag, stage: 'draft' });
   expect(await filtersOf(flag)).not.toHaveProperty('feature_enrollment', true);

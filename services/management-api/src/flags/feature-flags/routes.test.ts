@@ -32,7 +32,7 @@ const dependsOn = (id: number, value: unknown = true) => ({
 const refused = (code: string, detail: string, attr: string | null = null) => VE(code, attr, detail);
 
 describe('feature flags', () => {
-  test('creates a flag with defaults, and returns it at both paths', async () => {
+  test('creates a flag with defaults, and returns it at all paths of the project and environment', async () => {
     const { status, body } = await post({ key: 'first', filters: { groups: [{ rollout_percentage: 40 }] } });
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -131,7 +131,7 @@ describe('feature flags', () => {
     expect(await post(body)).toMatchObject(refused(code, detail, attr));
   });
 
-  test('warns about SDKs that evaluate a flag differently when the flag is created or changed', async () => {
+  test('when a flag is created or changed, warns about SDKs that would evaluate it differently', async () => {
     const pro = { key: 'plan', type: 'person', operator: 'exact', value: ['pro'] };
     const filters = (percentage: number) => ({ groups: [{ properties: [pro], rollout_percentage: percentage }] });
     const { id, sdk_warnings: warnings } = await created('for-some', { filters: filters(30) });

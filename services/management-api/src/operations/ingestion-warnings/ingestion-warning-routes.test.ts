@@ -43,7 +43,7 @@ test('returns an ingestion warning with an explanation, the number of affected e
   });
 });
 
-test('filters ingestion warnings by type, severity and time, with both ends exclusive', async () => {
+test('filters ingestion warnings by type, severity and time, excluding both ends of the time range', async () => {
   const first = await warning({ type: 'a', severity: 'info', timestamp: '2026-11-01T00:00:00Z' });
   const second = await warning({ type: 'b', timestamp: '2026-11-02T00:00:00Z' });
   expect(await ids()).toEqual([second, first]);

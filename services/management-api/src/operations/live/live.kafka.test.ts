@@ -375,7 +375,7 @@ describe('individual live streams', () => {
     ['live-042 a secret that is no longer configured', (claims) => sign(claims, { secret: 'removed from the list' })],
     ['live-047 an unknown key', (claims) => sign({ ...claims, key_id: randomUUID() })],
     ['live-047 no key', ({ key_id: _key, ...claims }) => sign(claims)],
-  ])('%s: returns 401', async (_case, make) => {
+  ])('%s: returns 401 for a live events token', async (_case, make) => {
     const token = make(claimsOf(tenant, await keyOf(tenant)));
     for (const path of ['/events', '/stats']) expect((await refusal(world, path, bearer(token))).status).toBe(401);
   });
@@ -539,7 +539,7 @@ describe('individual live streams', () => {
       ['number', 'digits'],
     ],
     ['live-019 a person property', props({ key: 'plan', value: 'pro', type: 'person' }), ['number']],
-  ])('%s', async (_case, query, expected) => {
+  ])('filters the events of a live stream: %s', async (_case, query, expected) => {
     const [client, end] = [await watch(world, tenant, query), await watch(world, tenant)];
     const events = Object.entries(stored).map(([event, properties]) =>
       ofOne(tenant, {
@@ -557,7 +557,7 @@ describe('individual live streams', () => {
     ['live-018 absent', '', { a: 1, b: { c: 2 } }],
     ['live-018 empty', '?columns=', {}],
     ['live-018 listed', '?columns=b,x', { b: { c: 2 } }],
-  ])('%s columns', async (_case, query, expected) => {
+  ])('sends only the requested event properties: %s columns', async (_case, query, expected) => {
     const client = await watch(world, tenant, query);
     await publish(world, processed(tenant, { properties: { a: 1, b: { c: 2 } } }));
     await eventually(() => client.events.length > 0);
@@ -583,7 +583,7 @@ describe('individual live streams', () => {
       'properties__0__value',
     ],
     ['an unknown parameter', '?evenType=x', 'evenType'],
-  ])('%s: returns 400', async (_case, query, attr) => {
+  ])('%s: returns 400 for a live stream', async (_case, query, attr) => {
     const response = await refusal(world, pathOf(tenant, query), bearer(tenant.personalApiKey));
     expect([response.status, response.body?.attr]).toEqual([400, attr]);
   });
@@ -691,7 +691,7 @@ describe('individual live streams', () => {
     expect(quick.notice('gap')).toBeUndefined();
   });
 
-  test('live-029, live-030: sends a sample of many events with its share, without delaying other projects', async () => {
+  test('live-029, live-030: if there are many events, sends a sample with its share, without delaying other projects', async () => {
     const [busy, quiet] = [await createTestTenant(world.api.database), await createTestTenant(world.api.database)];
     const [client, other] = [await watch(world, busy), await watch(world, quiet)];
     await publish(world, ...Array.from({ length: 500 }, () => ofOne(busy, {})));
@@ -868,7 +868,7 @@ test('after a filter has used up its time, skips events until the next second an
   await world.stop();
 });
 
-test('live-032, live-033: ends streams with a retry time after half an hour and when the process stops', async () => {
+test('live-032, live-033: ends streams after half an hour and when the process stops, and sends clients a retry time', async () => {
   const world = await startWorld('postgres', { times: { ...times, longestMs: 1 } });
   const tenant = await createTestTenant(world.api.database);
   const client = await watch(world, tenant);

@@ -102,7 +102,7 @@ test('copies an encrypted payload and encrypts it for the new project', async ()
   expect(JSON.stringify(rows)).not.toContain('not-to-be-seen');
 });
 
-test("creates a cohort of a flag's users, which the delivery worker calculates", async () => {
+test("creates a cohort of a flag's users, and leaves computing its members to the delivery worker", async () => {
   const { id } = await made('feature_flags', { key: 'mine' });
   const { cohort } = await made(`feature_flags/${id}/create_static_cohort_for_flag`, undefined);
   expect(cohort).toMatchObject({

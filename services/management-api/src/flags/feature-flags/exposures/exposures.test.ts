@@ -38,7 +38,7 @@ const counted = (variant: string, exposures: number, persons: number, conversion
   conversions,
 });
 
-test('counts each person in an A/B test once, and persons who saw two variants separately', async () => {
+test('counts each person in an A/B test once, and counts persons who saw two variants separately', async () => {
   await person('ada', 'ada-phone');
   for (const id of ['bob', 'cleo', 'dan']) await person(id);
   await called('ada', 'test', '2026-11-10T10:00:00Z');
@@ -81,7 +81,7 @@ test('counts each person in an A/B test once, and persons who saw two variants s
   ]);
 });
 
-test('counts exposures to boolean flags and exposures without a value, and returns zeros without exposures', async () => {
+test('counts exposures to boolean flags and exposures without a value, and returns zeros if there are no exposures', async () => {
   expect((await ask(november)).body).toMatchObject({ persons: 0, exposures: 0, variants: [], days: [] });
   await called('a', true, '2026-11-10T10:00:00Z');
   await called('b', false, '2026-11-10T10:00:00Z');
