@@ -5,7 +5,7 @@ import { settingFields } from './projects/setting-fields.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Tables that only this package may write, with exceptions in `others`. */
+/** Tables that only this package may write to, with exceptions in `others`. */
 const tables = [
   ...['organization', 'project', 'environment', 'access_rule', 'membership', 'organization_invite'],
   ...['role', 'role_membership'],

@@ -340,7 +340,7 @@ describe('user provisioning by an identity provider', () => {
     expect(await list()).toEqual([]);
   });
 
-  test('rejects changes to users outside the domain', async () => {
+  test('an identity provider cannot change users outside its domain', async () => {
     const { tenant, fields, provision, change } = await world();
     const colleague = await join(tenant, member);
     const outside = provision(fields('ada', { userName: 'ada@other.example' }));
@@ -349,7 +349,7 @@ describe('user provisioning by an identity provider', () => {
     expect(await refusalOf(foreign)).toMatchObject({ kind: 'not_found' });
   });
 
-  test('rejects an email address that an administrator has blocked', async () => {
+  test('an identity provider cannot add a user whose email address an administrator has blocked', async () => {
     const { domain, fields, provision } = await world();
     const { organizationId } = domain;
     const email = fields('ada').userName;
@@ -370,7 +370,7 @@ describe('user provisioning by an identity provider', () => {
     expect((await findMembership(database.sql, address)) === undefined).toBe(mayChangeOwners);
   });
 
-  test('changes a role only for users of the domain', async () => {
+  test('an identity provider assigns and removes a role only for users of its domain', async () => {
     const { tenant, domain, fields, provision } = await world();
     const of = { organizationId: domain.organizationId, actor: null };
     const { id: roleId } = await database.transaction((tx) => createRole(tx, { ...of, name: 'Support' }));

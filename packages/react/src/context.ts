@@ -6,7 +6,7 @@ import { createContext, useContext } from 'react';
 let defaultInstance: PostHog | undefined;
 
 /**
- * @internal Sets the default client. Only the main entry calls this function, so the slim entry has no default client.
+ * @internal Sets the default client. Only the main entry point calls this function. The slim one has no default client.
  */
 export function setDefaultPostHogInstance(instance: PostHog | undefined): void {
   defaultInstance = instance;
@@ -35,7 +35,7 @@ export const PostHogContext = createContext<PostHogContextValue>({
 });
 
 /**
- * Returns the client. Its methods do nothing before the client has started. With the slim entry, the client is
+ * Returns the client. Its methods do nothing before the client has started. With the slim entry point, the client is
  * undefined outside a provider. As in PostHog's package, the return type omits `undefined`, because applications rely
  * on it. Where the client may be undefined, guard the call (`posthog?.capture(…)`).
  */

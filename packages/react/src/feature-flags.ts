@@ -103,7 +103,7 @@ type Reading = [flag: string, options?: { send_event: false }];
 interface FlagView<Value> {
   fromClient(client: PostHog, ...reading: Reading): Value | undefined;
   fromResult(result: FlagResult): Value | undefined;
-  /** The bootstrap field that must contain the flag. */
+  /** The bootstrap field in which to look up the flag. */
   part?: 'featureFlags' | 'featureFlagPayloads';
 }
 

@@ -27,8 +27,8 @@ export type PostHogProviderProps = { children?: ReactNode } & (
 export function PostHogProvider({ children, client: ownClient, apiKey, options }: PostHogProviderProps): ReactElement {
   useDefaultClient(ownClient, apiKey, options);
   const client = (ownClient ?? getDefaultPostHogInstance()) as PostHog;
-  // Keep the identity of this value while its content is equal. Otherwise, every render of the application would render
-  // all components with hooks again.
+  // Keep the same object while its content is equal. Otherwise, every render of the application would render all
+  // components with hooks again.
   const bootstrap = useStable(options?.bootstrap ?? client?.config?.bootstrap);
   const value = useMemo(() => ({ client, bootstrap }), [client, bootstrap]);
   return createElement(PostHogContext.Provider, { value }, children);

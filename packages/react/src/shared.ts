@@ -1,4 +1,4 @@
-/** All exports of both entries, except their providers. Each export has PostHog's name and a Millrace name. */
+/** All exports of both entry points, except their providers. Each export has PostHog's name and a Millrace name. */
 export {
   type PostHog,
   PostHogContext,

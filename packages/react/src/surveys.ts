@@ -1,4 +1,4 @@
-// A hook for a thumbs up or down survey. The application renders the elements.
+// A hook for surveys with a thumbs-up and a thumbs-down button. The application renders the elements.
 
 import type { Properties, SurveyPosition } from '@millrace/browser';
 import { type RefCallback, useCallback, useEffect, useId, useRef, useState } from 'react';
@@ -29,7 +29,7 @@ const ratings = { up: 1, down: 2 } as const;
 
 const triggerAttribute = 'data-thumb-survey';
 
-/** Runs a thumbs up or down survey whose elements the application renders. */
+/** Runs a survey with a thumbs-up and a thumbs-down button. The application renders its elements. */
 export function useThumbSurvey({
   surveyId,
   displayPosition = 'next_to_trigger',

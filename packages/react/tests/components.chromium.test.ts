@@ -134,7 +134,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
     );
   });
 
-  it('captures clicks only while trackInteraction is not false', async () => {
+  it('captures no clicks while trackInteraction is false', async () => {
     const page = await show({ flag: 'beta-nav', trackInteraction: false, trackView: false });
     await page.locator('#one').click();
     expect(await captured(page)).toEqual([]);

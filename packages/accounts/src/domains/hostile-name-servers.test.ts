@@ -7,7 +7,7 @@ const questionOf = (query: Buffer) => query.subarray(12, query.indexOf(0, 12) + 
 const pointer = [0xc0, 12];
 const words = (...values: number[]) => values.flatMap((value) => [(value >> 8) & 255, value & 255]);
 
-/** By default, the response has the query's ID and question. */
+/** Creates a DNS response. By default, it has the query's ID and question. */
 function response(
   query: Buffer,
   { flags = 0x8580, id = query.readUInt16BE(0), counts = [1, 1, 0, 0], question = questionOf(query) } = {},

@@ -5,7 +5,7 @@ import { isMasked, isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { isTimeZone } from '@millrace/schedule';
 
-/** Maximum length of settings that a list response can contain for a thousand environments. */
+/** Maximum length of settings in list responses. A list response can contain a thousand environments. */
 const maxListedLength = 2000;
 
 export function checkWebhook(value: unknown): unknown {

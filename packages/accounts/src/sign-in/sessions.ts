@@ -1,4 +1,4 @@
-/** Starts sessions and ends them before they expire (docs/api/sign-in.md). */
+/** Starts sessions, and ends sessions that have not expired yet (docs/api/sign-in.md). */
 
 import type { Sql, Transaction } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';

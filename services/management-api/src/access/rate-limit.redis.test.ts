@@ -186,7 +186,8 @@ describe('rate limits over HTTP', () => {
     for (let count = 0; count < 6; count += 1) {
       statuses.push((await api.get('/api/projects/', `phx_${count}${'a'.repeat(47)}`)).status);
     }
-    // The limit is three failures. The fourth request still gets 401, but blocks the IP address.
+    // The limit is three failures. The fourth failure still returns 401, and blocks the IP address for further
+    // requests.
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
     expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
     const fresh = await createPersonalApiKey(api.database.sql, {

@@ -36,7 +36,7 @@ export interface RateLimitOptions {
  */
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
   const active = windows.filter(({ limit }) => limit > 0);
-  /** Created on first use, because it reserves a large amount of memory. */
+  /** The fallback store is created on first use, because it reserves a large amount of memory. */
   let fallback: KeyValueStore | undefined;
   const addToCounters = batchCounterChanges((changes) => keyValue.addToCounters(changes));
 

@@ -84,7 +84,7 @@ describe('records created by a limited key', () => {
     return [body.organization.id, body.team.id];
   };
 
-  test("a new project or organization does not become its user's current one", async () => {
+  test("a project or organization created by a limited key does not become its user's current one", async () => {
     const before = await current(acme.W.key);
     const ofOne = await keyOf(acme.W.userId, { scopedOrganizations: [acme.organizationId] });
     const ofTeam = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });

@@ -93,7 +93,7 @@ interface Answer {
   body: { attr?: string | null; detail?: string } | undefined;
 }
 
-/** Sends the path without changes. `fetch` would normalize some of the paths. */
+/** Sends a request with exactly this path. `fetch` would normalize some of the paths. */
 function sendRaw(
   method: string,
   path: string,

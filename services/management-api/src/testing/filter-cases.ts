@@ -217,7 +217,7 @@ const rows: Row[] = [
   ['filter-132', 'is_date_before', '-1h', times.replace(' future', '')],
   ['filter-133', 'is_date_after', '-1d', 'future'],
   ['filter-134', 'is_date_after', '-2w', 'future'],
-  // The operators `semver_*` use the order of semver.org.
+  // The operators `semver_*` compare versions by the rules of semver.org.
   ['filter-135', 'semver_eq', '1.2.3', 'version'],
   ['filter-136', 'semver_gt', '1.2.3', `later_version five five_text point_text padded_text thousand decimal seconds milliseconds seconds_text spaced_text ${days}`],
   ['filter-137', 'semver_lt', '1.2.3', 'beta'],

@@ -39,7 +39,7 @@ const columns = `a.id, a.environment_id, a.content, a.date_marker, a.scope, a.cr
   i.derived_name AS insight_derived_name, d.id AS dashboard_id, d.name AS dashboard_name,
   ${embeddedUserColumn('u')} AS created_by`;
 
-/** In other projects, an organization's annotation is shown without its insight and dashboard. */
+/** Outside its own project, an organization-wide annotation is shown without its insight and dashboard. */
 const tables = (environmentId: string) => `annotation a
   LEFT JOIN insight i ON i.id = a.insight_id AND a.environment_id = ${environmentId}
   LEFT JOIN dashboard d ON d.id = a.dashboard_id AND a.environment_id = ${environmentId}

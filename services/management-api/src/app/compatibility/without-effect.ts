@@ -10,7 +10,7 @@ export interface WithoutEffect {
   query?: readonly string[];
   /** `allOtherFields` means all fields that the route does not declare. */
   body?: readonly string[] | typeof allOtherFields;
-  /** The reason why clients do not need an effect, in Markdown. */
+  /** The reason why clients work even if the parameter or field has no effect, in Markdown. */
   reason: string;
 }
 

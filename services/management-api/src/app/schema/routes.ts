@@ -1,4 +1,4 @@
-// Serves the API documentation: an OpenAPI document, and an HTML page for readers.
+// Serves the API documentation as an OpenAPI document and as an HTML page.
 
 import { createHash } from 'node:crypto';
 import { createOpenApiDocument, freeFormObject, type PageRoute, type Route } from '@millrace/http';

@@ -329,7 +329,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
       body: { access_level: 'admin', organization_member: fixture.membershipId },
     });
     expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(8);
-    // environment-005: an administrator of the environment can lower their own rule, and cannot raise it afterwards.
+    // environment-005: an administrator of the environment can lower their own rule, but cannot raise it again.
     expect(
       (await put({ access_level: 'member', organization_member: fixture.membershipId }, fixture.keys.M)).status,
     ).toBe(200);

@@ -56,7 +56,7 @@ export async function findEnvironmentForCaller(
   return rows[0];
 }
 
-/** Summary columns. `name` is the environment's name. */
+/** Columns of an environment summary. `name` is the environment's name. */
 const summaryColumns = `e.id, e.uuid, p.organization_id AS organization, e.project_id, e.api_token, e.name,
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;

@@ -36,7 +36,7 @@ interface MemberFilter {
   organizationId: string;
   updatedAfter?: Date | undefined;
   email?: string | undefined;
-  /** A substring of a name or an email address. */
+  /** If set, returns only members whose name or email address contains this string. */
   search?: string | undefined;
   order: MemberOrder;
   limit: number;

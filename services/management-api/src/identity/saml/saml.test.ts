@@ -210,8 +210,8 @@ const intoSignature = (signature: string, inner: string) =>
   signature.replace('</ds:Signature>', `<ds:Object>${inner}</ds:Object></ds:Signature>`);
 
 /**
- * Signature wrapping attacks (XSW), with the numbers that are common in the literature. The signed original is moved to
- * another location in the response, and a forged assertion replaces it.
+ * Signature wrapping attacks (XSW), with their usual numbers from the literature. Each attack moves the signed original
+ * to another location in the response, and puts a forged assertion in its place.
  */
 const wrappings: Record<string, (xml: string) => string> = {
   1: (xml) => evil.replace('<samlp:Status>', `${intoSignature(signatureOf(xml), xml)}<samlp:Status>`),

@@ -1,4 +1,4 @@
-// Finds how a domain restricts sign-in for users with an email address in the domain (docs/api/single-sign-on.md).
+// Determines how users with an email address in a domain can sign in (docs/api/single-sign-on.md).
 
 import {
   type AddressDomain,

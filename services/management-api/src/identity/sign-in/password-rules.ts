@@ -14,7 +14,7 @@ const maxJudgedLength = 72;
 
 /**
  * Checks that a password is long enough and hard to guess.
- * @param person strings that an attacker would try first: the user's email address and name
+ * @param person the user's email address and name, which an attacker would try first
  * @throws AppError `invalid` naming `password`
  */
 export async function checkNewPassword(password: string, person: readonly string[]): Promise<void> {

@@ -135,7 +135,7 @@ describe('resetting a forgotten password', () => {
     await api.mailsSent();
   });
 
-  test('signin-048: allows twenty requests per hour from one IP address', async () => {
+  test('signin-048: allows twenty password reset requests per hour from one IP address', async () => {
     const from = { 'x-forwarded-for': '203.0.113.1' };
     const ask = async () => (await post('/api/reset/', { email: `${randomUUID()}@example.com` }, from)).status;
     for (let count = 0; count < 20; count += 1) expect(await ask()).toBe(204);

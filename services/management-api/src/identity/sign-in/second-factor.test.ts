@@ -405,7 +405,7 @@ describe('an organization that requires a second factor', () => {
     expect((await own('GET', path, undefined, unshown)).status).toBe(200);
   });
 
-  test('signin-025: a member cannot remove the last factor', async () => {
+  test('signin-025: a member cannot remove the last second factor while the organization requires one', async () => {
     await connectApp();
     await demand(true);
     expect(await own('POST', '/api/users/@me/two_factor_disable/')).toMatchObject({

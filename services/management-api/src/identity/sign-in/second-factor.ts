@@ -64,7 +64,8 @@ function stepOfCode(secret: string, code: string): number | null {
 }
 
 /**
- * Starts to connect an app. The secret is stored for ten minutes, and takes effect once the user has confirmed a code.
+ * Starts connecting an authenticator app. The secret is stored for ten minutes, and takes effect once the user has
+ * entered a valid code.
  * @returns the secret in Base32, and the URL that apps read from a QR code
  */
 export async function beginTotpSetup(

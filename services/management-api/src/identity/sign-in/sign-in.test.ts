@@ -77,7 +77,7 @@ describe('signing in with a password', () => {
     expect(await me(sessionIn(again))).toMatchObject({ status: 200, body: { email, has_password: true } });
   });
 
-  test("updates the user's last_login", async () => {
+  test("a sign-in updates the user's last_login", async () => {
     const path = `/api/organizations/${tenant.organizationId}/members/`;
     expect((await api.get(path, tenant.personalApiKey)).body.results[0].last_login).toBeNull();
     await login();
@@ -353,7 +353,7 @@ describe('setting a new password', () => {
     expect((await login()).status).toBe(200);
   });
 
-  test('signin-040: requires the correct current password', async () => {
+  test('signin-040: setting a new password requires the correct current one', async () => {
     const key = await signedIn();
     const refused = (code: string) => ({ status: 400, body: { code, attr: 'current_password' } });
     expect(await change(key, { password: next })).toMatchObject(refused('required'));

@@ -333,7 +333,7 @@ describe('an installation-wide OpenID provider', () => {
     await isMailed(owner, 'A sign-in method was added');
   });
 
-  test("requires the account's own second factor", async () => {
+  test("requires the account's own second factor after a sign-in through the provider", async () => {
     await sql(`INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, 'x', 0)`, [tenant.userId]);
     const { browser, end } = await byGitLab(verified(owner));
     expect(end).toBe('/console/sign-in?second_factor=1&next=%2Fconsole%2Fevents');
@@ -346,7 +346,7 @@ describe('an installation-wide OpenID provider', () => {
     expect((await api.get(`/api/organizations/${tenant.organizationId}/`, sessionOf(browser))).status).toBe(200);
   });
 
-  test("sso-156: returns to the sign-in page after a refusal, without showing the provider's message", async () => {
+  test('sso-156: returns to the sign-in page if the provider refuses the sign-in, without showing its message', async () => {
     const end = await newBrowser().walk(`${api.url}/login/gitlab/`);
     expect(path(end)).toBe('/console/sign-in?error_code=sso_denied');
     expect(end.searchParams.get('error_id')).toMatch(/^[\w-]{36}$/);
@@ -488,7 +488,7 @@ describe("a domain's own OpenID provider", () => {
     return { browser, end: path(await browser.walk(`${api.url}/login/oidc/?${query}`)) };
   };
 
-  test('signs in only users of the domain', async () => {
+  test("a domain's own provider signs in only users of the domain", async () => {
     expect((await byOwn(verified(`ada@${domain}`))).end).toBe('/console/');
     expect(await level(`ada@${domain}`)).toBe(1);
     await sql('DELETE FROM provider_identity');
@@ -566,7 +566,7 @@ describe("a domain's own SAML provider", () => {
     expect(await response.text()).toContain(`Location="${api.url}/complete/saml/"`);
   });
 
-  test('signs in, adds the user to the organization, and opens the requested page', async () => {
+  test('a sign-in through SAML adds the user to the organization and opens the requested page', async () => {
     const { browser, end } = await bySaml({}, { query: `?email=ada@${domain}&next=/console/persons` });
     expect(end).toBe('/console/persons');
     expect(await me(browser)).toMatchObject({
@@ -578,7 +578,7 @@ describe("a domain's own SAML provider", () => {
     expect(await tries()).toMatchObject([{ outcome: 'signed in', provider: 'saml', email: `ada@${domain}` }]);
   });
 
-  test("requires the account's own second factor, because the account can be in other organizations", async () => {
+  test("requires the account's own second factor after SAML, because the account can be in other organizations", async () => {
     await sql(`INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, 'x', 0)`, [tenant.userId]);
     const { browser, end } = await ownerSignsIn();
     expect(end).toBe('/console/sign-in?second_factor=1&next=%2Fconsole%2F');
