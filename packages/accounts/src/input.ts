@@ -80,7 +80,7 @@ export function isRowId(value: number): boolean {
 
 /**
  * Creates the error for a record that does not exist.
- * @param what the kind of record. The error's details contain it as `resource`, so that callers can tell which input
+ * @param what names the kind of record. The error's details contain it as `resource`, so that callers can tell which input
  *   was wrong.
  */
 export function notFound(

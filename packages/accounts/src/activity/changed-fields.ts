@@ -20,7 +20,7 @@ const unlogged = new Set(['id', 'uuid', 'created_at', 'updated_at', 'api_token']
 /**
  * Compares two versions of a record and returns the changed fields in the order of `after`. Ignores fields that only
  * one version contains.
- * @param secret fields that are reported without their values
+ * @param secret the fields to report without their values
  */
 export function changedFields(
   type: string,

@@ -70,7 +70,7 @@ export interface Activity {
 /**
  * Records a change in the activity log (docs/api/activity.md). Must run in the same transaction as the change, so that
  * either both or neither are stored. Does not record an update that changed nothing.
- * @param tx transaction that a route handler or a command has opened for the change. Notify other processes
+ * @param tx the transaction that a route handler or a command has opened for the change. Notify other processes
  *   (`announceKeyChange`) only after it is committed.
  */
 export async function recordActivity(tx: Sql, activity: Activity): Promise<void> {

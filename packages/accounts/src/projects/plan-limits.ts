@@ -24,7 +24,7 @@ type Counted = keyof typeof features;
  * project or environment does not count toward the limit. Additional demo projects and environments count, regardless
  * of how they were created.
  * @param plan the organization's features
- * @param after the number of projects or environments, including the planned change
+ * @param after includes the planned change
  * @throws AppError `forbidden`
  */
 export function requirePlanCapacity(plan: unknown, what: Counted, after: PlanCount): void {

@@ -40,7 +40,7 @@ export function hasProofInTime(
 
 /**
  * Finds the verified domain with this name.
- * @param name the domain in lower case and ASCII
+ * @param name a domain in lower-case ASCII
  * @returns undefined if no organization has verified it
  */
 export async function findAddressDomain(sql: Sql, name: string): Promise<AddressDomain | undefined> {

@@ -16,7 +16,7 @@ export function parseEmailDomain(email: string): string {
  * Returns the provider that users of the domain must sign in through, or null if they can use any provider. Enforcement
  * takes effect only after an administrator has signed in through the provider, so that a mistake does not lock everyone
  * out.
- * @param installed the providers of the installation
+ * @param installed kinds of providers that the installation has
  */
 export function getEnforcedProvider(domain: EnforcingDomain, installed: Installed): ProviderKind | null {
   const state = findEnforcement(domain, installed);

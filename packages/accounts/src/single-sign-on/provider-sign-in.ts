@@ -180,7 +180,7 @@ async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDoma
  * Returns why a provider must not sign a person in to an account, or null if the sign-in is allowed. Both the domain of
  * the account's address and the domain of the reported address can reject the sign-in. An unverified address can cause
  * a rejection, but never grants access.
- * @param place the verified domain of the account's own address
+ * @param place domain of the account's own address, if it is verified
  */
 async function refusalOf(
   tx: Transaction,

@@ -19,7 +19,7 @@ interface Template<T> {
  * is one segment that is not empty. Matching is case-sensitive.
  *
  * The order of the entries does not matter. Segments are compared from left to right, and a literal segment takes
- * precedence over a parameter. A path that ends with `/*` matches the path before the `/*` and everything below it, if
+ * precedence over a parameter. A path that ends with `/*` matches the path before the `/*` and everything under it, if
  * no other entry matches. If several such paths match, the longest takes precedence.
  *
  * Express is slower, because it would try more than a hundred patterns one after the other.

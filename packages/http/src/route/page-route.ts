@@ -8,7 +8,7 @@ import type { ApiRequest } from './route.ts';
 export interface PageRoute {
   /**
    * Path of the route, with `:name` for parameters, as in `Route`. A path that ends with `/*` matches the path before
-   * the `/*` and everything below it, unless another route has a more specific path.
+   * the `/*` and everything under it, unless another route has a more specific path.
    */
   path: string;
   /** Methods that the page accepts, or `any` for all methods. A page that accepts GET and HEAD must list both. */

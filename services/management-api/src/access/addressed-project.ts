@@ -61,7 +61,7 @@ async function enter(
 
 /**
  * Returns the environment with this project API key, for paths that do not contain a project. Without a key, returns
- * the caller's current environment. The caller needs the same access as for `route` below the project.
+ * the caller's current environment. The caller needs the same access as for `route` under the project.
  * @throws AppError `invalid` if the caller has no such project, `not_found` if the caller has no current environment,
  *   or `forbidden`
  */
@@ -135,7 +135,7 @@ async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProjec
 }
 
 /**
- * Like `addressedProject`, for resources below an environment. Their existing clients expect status 403 for an
+ * Like `addressedProject`, for resources under an environment. Their existing clients expect status 403 for an
  * environment of another organization, and 404 for an environment that does not exist (docs/api/access.md#levels).
  */
 export function parentEnvironment(sql: Sql) {
@@ -154,9 +154,9 @@ export function parentEnvironment(sql: Sql) {
 }
 
 /**
- * Declares each route twice: below a project for older clients, and below an environment for newer clients. Project IDs
+ * Declares each route twice: under a project for older clients, and under an environment for newer clients. Project IDs
  * and environment IDs find the same environment.
- * @param projectOperations the prefix of the operation IDs below a project
+ * @param projectOperations the prefix of the operation IDs under a project
  */
 export function environmentBases<Found>(
   find: (context: BaseContext<Caller, { project_id: string }>) => Promise<Found>,

@@ -53,8 +53,7 @@ export async function findEnvironmentByToken(
 
 /**
  * Returns the preferred environment if it belongs to one of these organizations. Otherwise, returns the oldest
- * accessible environment of the first organization that has one.
- * @param only if not null, an environment outside this list is never returned
+ * accessible environment of the first organization that has one. If `only` is set, considers only these environments.
  */
 export async function findCurrentOrFirstEnvironment(
   sql: Sql,

@@ -9,7 +9,7 @@ import { type GovernedKind, governedKindNames, governedKinds } from './record-ri
 
 /**
  * Tests that a member cannot use records without access to them. Covers every path and every request field that refers
- * to a record (docs/api/access.md#access-to-records). New routes below a record are covered automatically.
+ * to a record (docs/api/access.md#access-to-records). New routes under a record are covered automatically.
  */
 let api: TestApi;
 let acme: OrganizationActors;

@@ -64,7 +64,7 @@ const bodies = [
 ];
 
 /**
- * Returns the page's path with this value for every parameter. For a page that serves all paths below its own, also
+ * Returns the page's path with this value for every parameter. For a page that serves all paths under its own, also
  * returns two longer paths.
  */
 const pathsWith = ({ path }: PageRoute, value: string) => {

@@ -198,7 +198,7 @@ const goodKeyMs = 10 * 60_000;
 
 /**
  * Creates a limit for requests that a client could use to guess a secret.
- * @param what a description of the counted requests, for the error message
+ * @param what the counted requests are, for the error message
  */
 export function createGuessLimit(
   rateLimit: RateLimit,

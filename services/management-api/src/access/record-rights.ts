@@ -211,7 +211,7 @@ export async function createVisibilityCheck(
 
 /**
  * Adds an SQL condition that hides records that the caller cannot view.
- * @param columns SQL expression of the record ID, and either an SQL expression of the creator or the IDs of the records
+ * @param columns the SQL expression of the record ID, and either an SQL expression of the creator or the IDs of the records
  *   that the caller created
  */
 export function addVisibilityCondition(

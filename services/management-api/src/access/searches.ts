@@ -13,7 +13,7 @@ interface Searcher {
 export interface Searches {
   /**
    * Runs a query that may read all rows of a project.
-   * @param narrowing parameters that make the query faster, for the error message: "use …". Null if no parameter makes
+   * @param narrowing the parameters that make the query faster, for the error message: "use …". Null if no parameter makes
    *   it faster.
    * @param signal aborts waiting for a connection. `work` itself must stop a running query.
    * @throws AppError `rate_limited` if the key or its organization has too many searches in flight, `unavailable` if no

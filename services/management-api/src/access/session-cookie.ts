@@ -15,7 +15,7 @@ interface Cookie {
 /**
  * Returns the cookie for the API's URL. Over TLS, the name has the prefix `__Host-`. Browsers reject a cookie with this
  * prefix if another host sets it or if `Secure` is missing. The prefix also requires the path `/`, so installations
- * below different paths of one host need different cookie names. Without TLS, only localhost is allowed, because anyone
+ * under different paths of one host need different cookie names. Without TLS, only localhost is allowed, because anyone
  * on the network could steal the session.
  * @returns null if sessions are not possible
  */

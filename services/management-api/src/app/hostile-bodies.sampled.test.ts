@@ -265,7 +265,7 @@ describe('unusual IDs in a path', () => {
   );
 
   test.each([...new Set([...bodies.values()].map(({ route }) => route.path.split('/')[2] ?? ''))])(
-    'returns no server error below /api/%s',
+    'returns no server error for paths under /api/%s',
     async (room) => {
       const failures: unknown[] = [];
       const ownBodies = [...bodies.values()].filter(({ route }) => route.path.split('/')[2] === room);

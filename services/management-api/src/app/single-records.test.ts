@@ -4,7 +4,7 @@ import { NF } from '../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson } from '../testing/stored-data.ts';
 
-/** Tests the routes for single events, persons, groups and definitions, both below projects and below environments. */
+/** Tests the routes for single events, persons, groups and definitions, under projects and under environments. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {

@@ -25,7 +25,7 @@ export interface BodySample {
   alone?: Record<string, unknown>;
   refused?: Record<string, unknown>;
   /**
-   * Fields whose effect is not visible in the record, and the test that covers each of them, as a path below `src/`.
+   * Fields whose effect is not visible in the record, and the test that covers each of them, as a path under `src/`.
    */
   proven?: Record<string, string>;
 }

@@ -17,7 +17,7 @@ export interface WalkingBrowser {
 
 /**
  * Creates a browser without cookies.
- * @param ends the paths that the browser stops at, even if the response redirects
+ * @param ends matches the paths that the browser stops at, even if the response redirects
  */
 export function createWalkingBrowser(ends: RegExp): WalkingBrowser {
   const jars = new Map<string, Map<string, string>>();

@@ -36,7 +36,7 @@ const hide = (resource: string, id: number) =>
     body: { access_level: 'none' },
   });
 
-describe.each(['projects', 'environments'])('annotations below %s', (family) => {
+describe.each(['projects', 'environments'])('annotation routes under %s', (family) => {
   it('annotation-001 creates, shows, changes and restores an annotation with every field', async () => {
     const where = `/api/${family}/${acme.projectId}/annotations/`;
     const fields = {

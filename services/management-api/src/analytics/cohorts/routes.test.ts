@@ -42,7 +42,7 @@ async function flag(
   );
 }
 
-describe.each(['projects', 'environments'])('cohorts below %s', (family) => {
+describe.each(['projects', 'environments'])('cohort routes under %s', (family) => {
   test('returns the same fields when a cohort is created, read and listed', async () => {
     const where = `/api/${family}/${acme.projectId}/cohorts/`;
     const body = { name: ' Paying ', description: 'who pays', filters: tree(plan), _create_in_folder: 'x' };

@@ -37,7 +37,7 @@ const insight = async (...dashboards: number[]): Promise<number> =>
 const insightsOn = async (id: number) => (await tilesOf(id)).map((tile) => tile.insight?.id ?? null);
 const place = (x: number, y: number) => ({ layouts: { sm: { x, y, w: 6, h: 5 } } });
 
-describe.each(['projects', 'environments'])('dashboards below %s', (family) => {
+describe.each(['projects', 'environments'])('dashboard routes under %s', (family) => {
   test('insight-266: returns the same fields when a dashboard is created, read and listed', async () => {
     const where = `/api/${family}/${acme.projectId}/dashboards/`;
     const created = await api.send('POST', where, { key: acme.M.key, body: { name: ' Growth ', tags: ['b', 'A'] } });

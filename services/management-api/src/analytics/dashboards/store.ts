@@ -101,7 +101,7 @@ const orderColumns: Record<string, string> = {
 /** Allowed values of `order`: each field, optionally with a leading `-` for descending order. */
 export const dashboardOrders = Object.keys(orderColumns).flatMap((name) => [name, `-${name}`]);
 
-/** @param order one of `dashboardOrders` */
+/** @param order a value in `dashboardOrders` */
 function orderOf(order: string | undefined): string {
   const column = orderColumns[order?.replace(/^-/, '') ?? ''];
   if (column === undefined) return 'd.pinned DESC, d.name, d.id';

@@ -2,7 +2,7 @@
 export const allOtherFields = 'every field';
 
 /**
- * Returns a route's method and path, with `{}` for path parameters. Paths below `/api/projects/{}/` and
+ * Returns a route's method and path, with `{}` for path parameters. Paths under `/api/projects/{}/` and
  * `/api/environments/{}/` have the same key, because PostHog serves an environment's resources below both.
  */
 export function toRouteKey({ method, path }: { method: string; path: string }): string {

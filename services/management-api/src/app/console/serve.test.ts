@@ -37,7 +37,7 @@ afterAll(async () => {
 const get = (path: string, headers: Record<string, string> = browser, on = api) =>
   fetch(on.url + path, { headers, redirect: 'manual' });
 
-test("every URL below the console's path returns the page to browsers, uncached and with a policy against inline scripts", async () => {
+test("every URL under the console's path returns the page to browsers, uncached and with a policy against inline scripts", async () => {
   for (const path of ['/console/', '/console/projects/1/live?event=a', '/console/no/such/page']) {
     const response = await get(path);
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);

@@ -54,7 +54,7 @@ export interface ConsoleOptions {
 }
 
 /**
- * Creates the page route for `/console` and everything below it. The route serves the console's files. For every other
+ * Creates the page route for `/console` and everything under it. The route serves the console's files. For every other
  * URL that a browser opens, the route serves the HTML page, whose script reads the URL. All other requests get 404.
  * @returns null if the console was not built
  */
@@ -98,7 +98,7 @@ export async function serveConsole({
 }
 
 /**
- * Reads the HTML page for public links. Its script and style files are below `/console/` too.
+ * Reads the HTML page for public links. Its script and style files are under `/console/` too.
  * @returns null if the console was not built
  */
 export async function readSharedPage({
@@ -121,7 +121,7 @@ const prefixOf = (publicUrl: string | undefined) =>
 
 /**
  * Converts the page's file names to absolute paths, because the page is served for URLs of any depth.
- * @param facts values of the page's `meta` elements
+ * @param facts the values of the page's `meta` elements
  */
 function placePage(page: string, path: string, facts: Record<string, string | undefined>): string {
   const placed = page.replaceAll(/(src|href)="\.\//g, (_, name: string) => `${name}="${asAttribute(path)}`);

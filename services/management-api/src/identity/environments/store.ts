@@ -105,10 +105,10 @@ export async function listEnvironments(
 }
 
 /**
- * Finds a project in the caller's organizations, with the IDs of its environments.
+ * Finds a project in the caller's organizations, with the IDs of its environments. If `only` is set, the project must
+ * have one of these environments.
  * @param id the project's ID. Null finds the current project: the one with the preferred environment or, if no
  *   environment is preferred, the first project of these organizations
- * @param only if not null, the project must have one of these environments
  */
 export async function findProjectOfCaller(
   sql: Sql,

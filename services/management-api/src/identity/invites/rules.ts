@@ -112,8 +112,8 @@ export function parseInvites(body: unknown): InviteBody[] {
 }
 
 /**
- * Adds the index of a list element to the field name of a validation error. Returns other errors unchanged.
- * @param otherwise a default field name, for errors that do not name a field
+ * Adds the index of a list element to the field name of a validation error. Returns other errors unchanged. If the
+ * error does not name a field, uses `otherwise` as the field name.
  */
 function ofElement(index: number, error: unknown, otherwise?: string): unknown {
   if (!isAppError(error, 'invalid')) return error;

@@ -19,7 +19,7 @@ export function buildGitHubSignInUrl({ issuer, clientId }: OidcProvider, paramet
 
 /**
  * Returns the API's base URL for a GitHub installation. The API of github.com is on a separate host. The API of GitHub
- * Enterprise is below a path.
+ * Enterprise is under a path.
  */
 function apiOf(issuer: string): string {
   const url = issuer.replace(/\/+$/, '');

@@ -219,7 +219,7 @@ test('organization-010, organization-011: only an owner can delete an organizati
   );
 });
 
-test('organization-012: returns 403 for other organizations and all paths below them, unlike PostHog', async () => {
+test('organization-012: returns 403 for other organizations and all paths under them, unlike PostHog', async () => {
   const foreign = `/api/organizations/${acme.off.organizationId}/`;
   expect(await patch(acme.W.key, { name: 'x' }, foreign)).toMatchObject(PD());
   expect(await api.send('DELETE', foreign, { key: acme.W.key })).toMatchObject(PD());

@@ -30,9 +30,7 @@ export interface OrganizationRow
 
 /**
  * Returns one page of these organizations in the order of their creation, with the projects and environments that this
- * user can see.
- * @param only if not null, environments outside this list are omitted, and so are projects without a listed
- *   environment
+ * user can see. If `only` is set, includes only these environments, and projects that have one of them.
  * @param isCut whether the page ends when its size in bytes reaches a limit. False for organizations embedded in other
  *   responses, which have no next page.
  */

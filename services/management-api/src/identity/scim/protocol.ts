@@ -159,7 +159,7 @@ const filterPattern = /^\s*([A-Za-z][\w.:$-]*)\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i;
 
 /**
  * Parses a filter, which must be a single comparison with `eq`.
- * @param known the allowed attribute names, in lower case
+ * @param known names of the allowed attributes, in lower case
  * @returns the filter's attribute and value
  * @throws AppError `invalid` (`invalidFilter`)
  */

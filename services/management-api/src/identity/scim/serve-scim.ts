@@ -66,7 +66,7 @@ interface ScimRequest {
 }
 
 /**
- * Creates the page route for everything below `/scim`. SCIM has its own status codes and error format, even for unknown
+ * Creates the page route for everything under `/scim`. SCIM has its own status codes and error format, even for unknown
  * paths and methods.
  */
 export function scimPage(deps: ScimDeps): PageRoute {

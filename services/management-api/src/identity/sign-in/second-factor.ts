@@ -148,7 +148,7 @@ export async function disableTotp({ transaction, accountMailing }: SecondFactorD
 
 /**
  * Checks that a user keeps a required second factor.
- * @param remaining factors that remain after a change
+ * @param remaining the factors that remain after a change
  * @throws AppError `invalid` with code `2fa_demanded` if an organization requires a factor and none would remain
  */
 export function requireRemainingFactor(
