@@ -299,14 +299,14 @@ async function readActorsPage({ sql, events }: QueryDeps, plan: ActorsPlan, { co
   return formatActors(plan, actors, { records, context });
 
   async function readActors() {
-    const { behind } = plan;
-    if (!behind.funnel) return events.actors(behind.storeQuery, run);
-    const page = { point: behind.point, order: behind.order, limit: plan.limit + 1, offset: plan.offset };
-    const actors = await events.funnelActors(behind.plan, page, run);
+    const { source } = plan;
+    if (!source.funnel) return events.actors(source.storeQuery, run);
+    const page = { point: source.point, order: source.order, limit: plan.limit + 1, offset: plan.offset };
+    const actors = await events.funnelActors(source.plan, page, run);
     if (actors !== null) return actors;
-    const found = collectFunnelActors(behind.plan, behind.point);
-    await events.funnel(behind.plan.storeQuery, run, found.add);
-    return sortActors(found.actors, behind.order).slice(page.offset, page.offset + page.limit);
+    const found = collectFunnelActors(source.plan, source.point);
+    await events.funnel(source.plan.storeQuery, run, found.add);
+    return sortActors(found.actors, source.order).slice(page.offset, page.offset + page.limit);
   }
 }
 

@@ -38,7 +38,7 @@ describe.each(engines)('event lists on $name', (engine) => {
        VALUES ($1, $2, $3, $4, $5, $6, '{"plan": "pro"}', $7, 'a.b', $8, $9)`,
       [projectId, time, uuid(n), n === 6 ? 'other' : 'page', `d${n % 2}`, uuid(9), properties, time, stored],
     );
-  const usual = { by: 'timestamp', events: null, uuid: null, behind: null, isOldestFirst: false } as const;
+  const usual = { by: 'timestamp', events: null, uuid: null, after: null, isOldestFirst: false } as const;
   const list = (asked: Partial<EventListQuery & { maxBytes: number }> = {}) =>
     store.events.list({ ...all, ...usual, projectId, limit: 100, maxBytes: 1e9, ...asked }, ample());
   const numbers = async (asked: Partial<EventListQuery> = {}) =>
@@ -97,11 +97,11 @@ describe.each(engines)('event lists on $name', (engine) => {
   ])('returns the same events in pages as in a single list: %o', async (order) => {
     const whole = await numbers(order);
     const seen: number[] = [];
-    for (let behind: EventPosition | null = null, hasMore = true; hasMore; ) {
-      const page: Awaited<ReturnType<typeof list>> = await list({ ...order, behind, limit: 2 });
+    for (let after: EventPosition | null = null, hasMore = true; hasMore; ) {
+      const page: Awaited<ReturnType<typeof list>> = await list({ ...order, after, limit: 2 });
       seen.push(...page.events.map((event) => Number(event.uuid.at(-1))));
       expect(page.events).toHaveLength(2);
-      behind = positionOf(page.events[1] as ListedEvent, order.by);
+      after = positionOf(page.events[1] as ListedEvent, order.by);
       hasMore = page.hasMore;
     }
     expect(seen).toEqual(whole);
@@ -170,7 +170,7 @@ describe.each(engines)('event lists on $name', (engine) => {
         const { keys, stoppedAt } = await search({ where: stopsAtSlow, isOldestFirst });
         expect(agesOf(keys)).toEqual(before);
         expect(stoppedAt).not.toBeNull();
-        const rest = await search({ behind: stoppedAt, isOldestFirst });
+        const rest = await search({ after: stoppedAt, isOldestFirst });
         expect(agesOf(rest.keys)).toEqual(after);
         expect(rest.stoppedAt).toBeNull();
       },
@@ -181,12 +181,12 @@ describe.each(engines)('event lists on $name', (engine) => {
       async (isOldestFirst) => {
         const times: number[] = [];
         const walk = async () => {
-          for (let behind: EventPosition | null = null; ; ) {
+          for (let after: EventPosition | null = null; ; ) {
             const { stoppedAt }: { stoppedAt: EventPosition | null } = await search({
-              ...{ where: stopsAtSlow, behind, isOldestFirst },
+              ...{ where: stopsAtSlow, after, isOldestFirst },
             });
             if (stoppedAt === null) return;
-            behind = stoppedAt;
+            after = stoppedAt;
             times.push(stoppedAt.time);
           }
         };
@@ -227,11 +227,11 @@ describe.each(engines)('event lists on $name', (engine) => {
     ['equal numbers in different notations are one value', 'n', null, 1000, ['5']],
     ['none for an unknown property', 'nothing', null, 1000, []],
     ['none that is too long', 'large', null, 1000, []],
-  ])('returns the values of a property: %s', async (_name, key, containing, latest, expected) => {
+  ])('returns the values of a property: %s', async (_name, key, containing, searchedEvents, expected) => {
     const property = { of: 'event', key } as const;
     const select = { ...all, projectId, events: null };
     const found = await store.events.values(
-      { ...{ select, property, containing, latest }, longest: 400, limit: 10 },
+      { ...{ select, property, containing, searchedEvents }, maxValueLength: 400, limit: 10 },
       ample(),
     );
     expect(found).toEqual(expected);

@@ -34,7 +34,7 @@ const modules = await clickHouseOrSkip();
   async function list(query: Partial<EventListQuery>) {
     const store = createEventStore(createClickHouseEngine(client));
     const all = { projectId: 1, events: null, by: 'timestamp', from: 0, to: null, where: { all: [] } } as const;
-    const page = { uuid: null, behind: null, isOldestFirst: false, limit: 100, maxBytes: 1e7, ...query };
+    const page = { uuid: null, after: null, isOldestFirst: false, limit: 100, maxBytes: 1e7, ...query };
     const before = await readRows();
     const budget = { signal: new AbortController().signal, maxMs: 60_000, maxBytes: 1e7 };
     const { events } = await store.list({ ...all, ...page }, budget);

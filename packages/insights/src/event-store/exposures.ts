@@ -11,7 +11,7 @@ import { type Fragment, sql } from './sql.ts';
  * variants.
  */
 export function buildExposuresSql(dialect: Dialect, query: ExposuresQuery): Fragment {
-  const { select, response, edges, conversionEvent, most, maxVariants } = query;
+  const { select, response, edges, conversionEvent, maxCalls, maxVariants } = query;
   const person = { of: 'person' } as const;
   const at = dialect.millis(sql`e.timestamp`);
   const { projectId, where } = select;
@@ -24,7 +24,7 @@ export function buildExposuresSql(dialect: Dialect, query: ExposuresQuery): Frag
   const conversions = { ...select, events: conversionEvent === null ? [] : [conversionEvent], where: { all: [] } };
   return sql`WITH exposure AS (
       SELECT ${dialect.actorId(person)} AS person, ${at} AS at, ${dialect.bucket(sql`e.timestamp`, edges)} AS day,
-             coalesce(${dialect.label(response)}, '$none') AS response ${calls} WHERE ${buildSelectionCondition(dialect, select)} LIMIT ${sql.int(most + 1)}),
+             coalesce(${dialect.label(response)}, '$none') AS response ${calls} WHERE ${buildSelectionCondition(dialect, select)} LIMIT ${sql.int(maxCalls + 1)}),
     usual AS (SELECT response FROM exposure GROUP BY response
                ORDER BY count(*) DESC, ${dialect.inByteOrder(sql`response`)} LIMIT ${sql.int(maxVariants)}),
     seen AS (SELECT person, at, day, CASE WHEN response IN (SELECT response FROM usual) THEN response ELSE '$other' END AS variant

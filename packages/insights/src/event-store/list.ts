@@ -189,15 +189,15 @@ function keysText(dialect: Dialect, query: EventListQuery): Fragment {
 }
 
 /** Builds the conditions that restrict a list to its time range and to events after its position. */
-function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: EventListQuery): Fragment[] {
+function inTime(dialect: Dialect, { after, from, to, isOldestFirst, by }: EventListQuery): Fragment[] {
   const time = timeOf({ by });
   const range = [
     ...(from === null ? [] : [sql`${time} >= ${sql.time(from)}`]),
     ...(to === null ? [] : [sql`${time} < ${sql.time(to)}`]),
   ];
-  if (behind === null) return range;
-  const [id, last] = [dialect.uuidText(sql`e.uuid`), dialect.uuidText(sql`${sql.uuid(behind.uuid)}`)];
-  const at = sql.time(behind.time);
+  if (after === null) return range;
+  const [id, last] = [dialect.uuidText(sql`e.uuid`), dialect.uuidText(sql`${sql.uuid(after.uuid)}`)];
+  const at = sql.time(after.time);
   // The first condition is redundant, but lets the engine skip events before the position.
   const isBehind = isOldestFirst
     ? sql`${time} >= ${at} AND (${time}, ${id}) > (${at}, ${last})`
@@ -246,7 +246,7 @@ interface TimeSpan {
  * much as a longer one.
  */
 async function* spansOf(engine: Engine, query: EventListQuery, run: Budget): AsyncGenerator<TimeSpan> {
-  const { by, behind, isOldestFirst, projectId } = query;
+  const { by, after, isOldestFirst, projectId } = query;
   const [from, to] = [query.from ?? firstTime, query.to ?? lastTime];
   if (by !== 'timestamp') return yield { from, to };
   /** Returns the start of the range's first day with events, or the end of a range without events. */
@@ -256,12 +256,11 @@ async function* spansOf(engine: Engine, query: EventListQuery, run: Budget): Asy
     return Math.max(from, day);
   };
   if (isOldestFirst) {
-    const begin = await findBegin({ from: Math.max(from, behind === null ? from : behind.time), to });
+    const begin = await findBegin({ from: Math.max(from, after === null ? from : after.time), to });
     return yield* oldestFirst({ from: begin, to });
   }
-  const isSimple =
-    behind === null && query.uuid === null && query.distinctIds === undefined && !isFiltered(query.where);
-  const end = Math.min(to, behind === null ? to : behind.time + 1);
+  const isSimple = after === null && query.uuid === null && query.distinctIds === undefined && !isFiltered(query.where);
+  const end = Math.min(to, after === null ? to : after.time + 1);
   const spans = newestFirst(
     { from, to: end },
     { now: Date.now(), lengths: isSimple ? [minuteMs, hourMs, dayMs] : [dayMs] },

@@ -35,7 +35,7 @@ function eventsOf(
     conditions: [select.where],
     properties: [...person, ...columns.flatMap(propertiesOf)],
   });
-  const ofThese = persons === null ? sql`` : sql`AND ${dialect.person} IN (SELECT actor FROM (${persons}) AS behind)`;
+  const ofThese = persons === null ? sql`` : sql`AND ${dialect.person} IN (SELECT actor FROM (${persons}) AS source)`;
   return sql`${from} WHERE ${buildSelectionCondition(dialect, select)} ${ofThese}`;
 }
 

@@ -100,7 +100,7 @@ export interface RetentionStoreQuery {
   target: FunnelStep;
   returning: FunnelStep;
   /** Minimum number of returning events that an actor needs in an interval to count as returned. */
-  least: number;
+  minReturns: number;
   /** If set, each actor starts with its first target event of all time. */
   first: FirstTime | null;
   breakdowns: readonly Breakdown[];
@@ -124,11 +124,11 @@ export interface RetentionRow {
   /** Index of the interval in which the actors started. */
   row: number;
   /** Index of the column. Column 0 is the interval in which the actors started. */
-  later: number;
+  column: number;
   count: number;
   total: number;
   /** Number of values in the sum. */
-  numbers: number;
+  valueCount: number;
 }
 
 export interface LifecycleStoreQuery {
@@ -203,10 +203,10 @@ export const displayNames = ['email', 'name', 'username'];
 
 /** The actors that a number in a result counts, or all persons. */
 export type ActorsSource =
-  | { behind: 'series'; query: SeriesQuery; actorType: ActorType }
-  | { behind: 'retention'; query: RetentionStoreQuery; row: number }
-  | { behind: 'lifecycle'; query: LifecycleStoreQuery; bucket: number; status: LifecycleStatus }
-  | { behind: 'persons'; query: { projectId: number; where: Condition } };
+  | { kind: 'series'; query: SeriesQuery; actorType: ActorType }
+  | { kind: 'retention'; query: RetentionStoreQuery; row: number }
+  | { kind: 'lifecycle'; query: LifecycleStoreQuery; bucket: number; status: LifecycleStatus }
+  | { kind: 'persons'; query: { projectId: number; where: Condition } };
 
 export interface ActorsStoreQuery {
   source: ActorsSource;
@@ -273,7 +273,7 @@ export interface EventListQuery extends EventNames {
   distinctIds?: readonly string[];
   /** If set, the list contains only the event with this ID. */
   uuid: string | null;
-  behind: EventPosition | null;
+  after: EventPosition | null;
   isOldestFirst: boolean;
   limit: number;
   offset?: number;
@@ -291,7 +291,7 @@ export interface FoundKeys {
   keys: EventKey[];
   /**
    * Position at which the search ran out of time, or null if it is complete. To continue, pass the position as
-   * `behind`. The next search then either covers at least one more day or throws.
+   * `after`. The next search then either covers at least one more day or throws.
    */
   stoppedAt: EventPosition | null;
 }
@@ -333,9 +333,9 @@ export interface PropertyValuesQuery {
   /** If set, only values that contain this string are returned, ignoring case. */
   containing: string | null;
   /** Number of latest events to search. */
-  latest: number;
+  searchedEvents: number;
   /** Maximum length of a value in characters. Longer values are omitted. */
-  longest: number;
+  maxValueLength: number;
   limit: number;
 }
 
@@ -347,7 +347,7 @@ export interface ExposuresQuery {
   edges: readonly number[];
   conversionEvent: string | null;
   /** Maximum number of flag calls to read. */
-  most: number;
+  maxCalls: number;
   /** Maximum number of variants. Less frequent variants are combined as `$other`. */
   maxVariants: number;
 }

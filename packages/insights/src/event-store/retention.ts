@@ -24,12 +24,12 @@ export async function readRetention(engine: Engine, query: RetentionStoreQuery, 
     return rows();
   }
   const text = cells ?? buildRetentionSql(dialect, query);
-  const read = ([row, later, count, total, numbers, ...values]: unknown[]): RetentionRow => ({
+  const read = ([row, column, count, total, valueCount, ...values]: unknown[]): RetentionRow => ({
     row: Number(row),
-    later: Number(later),
+    column: Number(column),
     count: Number(count),
     total: Number(total),
-    numbers: Number(numbers),
+    valueCount: Number(valueCount),
     values: values.map(textOrNull),
   });
   return readRows(engine, { text, run, read });
@@ -48,15 +48,15 @@ function usesIntervalBits({ windowMs, brackets, aggregated }: RetentionStoreQuer
  * intervals in which they started and returned, and breakdown values.
  */
 function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fragment {
-  const { edges, least, breakdowns } = query;
+  const { edges, minReturns, breakdowns } = query;
   const { list } = buildBreakdownColumns(dialect, breakdowns);
   const numbers = bitNumberIndexes(edges.length);
   const bits = (name: 't' | 'r', happened: Fragment) =>
     buildIntervalBits(dialect, { intervals: edges.length, name, happened });
   // One returning event is sufficient, so events do not have to be counted per interval.
   const [marked, columns] =
-    least > 1
-      ? [sql`active`, [...bits('t', sql`begins > 0`), ...bits('r', sql`times >= ${sql.int(least)}`)]]
+    minReturns > 1
+      ? [sql`active`, [...bits('t', sql`begins > 0`), ...bits('r', sql`times >= ${sql.int(minReturns)}`)]]
       : [sql`events`, [...bits('t', sql`began = 1`), ...bits('r', sql`returned = 1`)]];
   const names = sql.join(
     [...numbers.map((at) => sql.numbered('t', at)), ...numbers.map((at) => sql.numbered('r', at))],
@@ -85,11 +85,11 @@ function buildIntervalCellsSql(dialect: Dialect, query: RetentionStoreQuery): Fr
     return sql`arrayConcat(${sql.join(lists, ', ')})`;
   };
   // An actor also counts for all intervals before the interval in which it last returned.
-  const later = cumulative
+  const columnIndexes = cumulative
     ? sql`if(notEmpty(back) AND back[-1] > began, [0, back[-1] - began], [0])`
-    : sql`arrayConcat([0], arrayFilter(later -> later > 0 AND later < ${sql.int(columns)}, arrayMap(one -> one - began, back)))`;
+    : sql`arrayConcat([0], arrayFilter(column_index -> column_index > 0 AND column_index < ${sql.int(columns)}, arrayMap(one -> one - began, back)))`;
   return sql`SELECT cell.1, cell.2, sum(actors), 0, 0${list}
-    FROM (SELECT actors${list}, arrayJoin(arrayFlatten(arrayMap(began -> arrayMap(later -> (began, later), ${later}), begun))) AS cell
+    FROM (SELECT actors${list}, arrayJoin(arrayFlatten(arrayMap(began -> arrayMap(column_index -> (began, column_index), ${columnIndexes}), begun))) AS cell
             FROM (SELECT actors${list}, ${intervals('t')} AS begun, ${intervals('r')} AS back
                     FROM (${buildIntervalBitsSql(dialect, query)})))
    GROUP BY cell${list}`;
@@ -113,8 +113,8 @@ function collectIntervalBits({ edges, columns, cumulative }: RetentionStoreQuery
       tables.set(key, { values, counts });
       for (const began of begun) {
         const cells = counts[began] ?? [];
-        const add = (later: number) => {
-          cells[later] = (cells[later] ?? 0) + actors;
+        const add = (column: number) => {
+          cells[column] = (cells[column] ?? 0) + actors;
         };
         add(0);
         const last = back.at(-1) ?? 0;
@@ -126,8 +126,8 @@ function collectIntervalBits({ edges, columns, cumulative }: RetentionStoreQuery
     rows: () =>
       [...tables.values()].flatMap(({ values, counts }) =>
         counts.flatMap((cells, row) =>
-          [...cells.entries()].flatMap(([later, count = 0]) =>
-            count === 0 ? [] : [{ values, row, later, count, total: 0, numbers: 0 }],
+          [...cells.entries()].flatMap(([column, count = 0]) =>
+            count === 0 ? [] : [{ values, row, column, count, total: 0, valueCount: 0 }],
           ),
         ),
       ),
@@ -150,17 +150,19 @@ function intervalsIn(numbers: unknown[]): number[] {
 function buildRetentionSql(dialect: Dialect, query: RetentionStoreQuery): Fragment {
   const { list } = buildBreakdownColumns(dialect, query.breakdowns);
   const sums =
-    query.aggregated === null ? sql`0 AS total, 0 AS numbers` : sql`sum(total) AS total, sum(numbers) AS numbers`;
+    query.aggregated === null
+      ? sql`0 AS total, 0 AS value_count`
+      : sql`sum(total) AS total, sum(value_count) AS value_count`;
   const counted = sql`count(*) AS actors, ${sums}`;
-  const later = query.cumulative
-    ? sql`SELECT bucket, later${list}, ${counted}
-            FROM (SELECT bucket, max(later) AS later, actor${list} FROM returns GROUP BY bucket, actor${list}) AS last
-           GROUP BY bucket, later${list}`
-    : sql`SELECT bucket, later${list}, ${counted} FROM returns GROUP BY bucket, later${list}`;
+  const returning = query.cumulative
+    ? sql`SELECT bucket, column_index${list}, ${counted}
+            FROM (SELECT bucket, max(column_index) AS column_index, actor${list} FROM returns GROUP BY bucket, actor${list}) AS last
+           GROUP BY bucket, column_index${list}`
+    : sql`SELECT bucket, column_index${list}, ${counted} FROM returns GROUP BY bucket, column_index${list}`;
   return sql`WITH ${active(dialect, query, dialect.actorKey(query.actorType))}, returns AS (${returns(dialect, query)})
-    SELECT bucket, later, actors, total, numbers${list} FROM (
-      SELECT bucket, 0 AS later${list}, ${counted} FROM beginners GROUP BY bucket${list}
-      UNION ALL ${later}) AS rows
+    SELECT bucket, column_index, actors, total, value_count${list} FROM (
+      SELECT bucket, 0 AS column_index${list}, ${counted} FROM beginners GROUP BY bucket${list}
+      UNION ALL ${returning}) AS rows
      WHERE bucket < ${sql.int(query.rows)}`;
 }
 
@@ -193,12 +195,12 @@ function active(dialect: Dialect, query: RetentionStoreQuery, actor: Fragment): 
   const begins = first === null ? isTarget : sql`${isTarget} AND f.first = e.timestamp`;
   const together = sql.join([sql`bucket`, sql`actor`, ...names], ', ');
   const number = aggregated === null ? sql`` : sql`, ${dialect.number(aggregated, { isMeasured: true })} AS x`;
-  const sums = (mark: Fragment, total: Fragment, numbers: Fragment) =>
+  const sums = (mark: Fragment, total: Fragment, valueCount: Fragment) =>
     aggregated === null
       ? sql``
-      : sql`, sum(CASE WHEN ${mark} = 1 THEN x END) AS ${total}, sum(CASE WHEN ${mark} = 1 AND x IS NOT NULL THEN 1 ELSE 0 END) AS ${numbers}`;
-  const ofReturns = sums(sql`returned`, sql`return_total`, sql`return_numbers`);
-  const ofTargets = sums(sql`began`, sql`total`, sql`numbers`);
+      : sql`, sum(CASE WHEN ${mark} = 1 THEN x END) AS ${total}, sum(CASE WHEN ${mark} = 1 AND x IS NOT NULL THEN 1 ELSE 0 END) AS ${valueCount}`;
+  const ofReturns = sums(sql`returned`, sql`return_total`, sql`return_value_count`);
+  const ofTargets = sums(sql`began`, sql`total`, sql`value_count`);
   // Each sum needs a name that no column has, because some engines would interpret an existing column's name inside the
   // sum as the sum itself.
   return sql`events AS (
@@ -208,54 +210,54 @@ function active(dialect: Dialect, query: RetentionStoreQuery, actor: Fragment): 
        WHERE ${buildSelectionCondition(dialect, select)} AND (${isTarget} OR ${isReturn})${actorType.of === 'person' ? sql`` : sql` AND ${id} IS NOT NULL`}),
     active AS (SELECT ${together}, sum(began) AS begins, sum(returned) AS times, min(CASE WHEN began = 1 THEN at END) AS begun_at${ofTargets}${ofReturns}
                  FROM events GROUP BY ${together}),
-    beginners AS (SELECT bucket, actor, begins AS began, begun_at${aggregated === null ? sql`` : sql`, total, numbers`}${list}
+    beginners AS (SELECT bucket, actor, begins AS began, begun_at${aggregated === null ? sql`` : sql`, total, value_count`}${list}
                     FROM active WHERE begins > 0)`;
 }
 
 /**
- * Selects rows of `bucket`, `actor` and `later`: actors that started in an interval and returned in the column `later`.
+ * Selects rows of `bucket`, `actor` and `column_index`: actors that started in an interval and returned in that column.
  */
 function returns(dialect: Dialect, query: RetentionStoreQuery): Fragment {
-  const { least, windowMs, brackets, breakdowns, aggregated, columns } = query;
+  const { minReturns, windowMs, brackets, breakdowns, aggregated, columns } = query;
   const { list, names } = buildBreakdownColumns(dialect, breakdowns);
   const same = names.map((name) => sql`AND coalesce(r.${name}, '') = coalesce(b.${name}, '')`);
   const ofBeginner = names.map((name) => sql`, b.${name} AS ${name}`);
   const rows = (passed: Fragment, more: Fragment) =>
-    sql`SELECT b.bucket AS bucket, b.actor AS actor, ${passed} AS later${more}${sql.join(ofBeginner, ' ')} FROM beginners b`;
+    sql`SELECT b.bucket AS bucket, b.actor AS actor, ${passed} AS column_index${more}${sql.join(ofBeginner, ' ')} FROM beginners b`;
   const sameActor = sql`r.actor = b.actor ${sql.join(same, ' ')}`;
-  const sums = (total: Fragment, numbers: Fragment) =>
-    aggregated === null ? sql`` : sql`, ${total} AS total, ${numbers} AS numbers`;
+  const sums = (total: Fragment, valueCount: Fragment) =>
+    aggregated === null ? sql`` : sql`, ${total} AS total, ${valueCount} AS value_count`;
   const inIntervals = sql`JOIN active r ON ${sameActor} AND r.bucket > b.bucket`;
   if (windowMs === null && brackets === null) {
-    const found = rows(sql`r.bucket - b.bucket`, sums(sql`r.return_total`, sql`r.return_numbers`));
-    return sql`${found} ${inIntervals} AND r.times >= ${sql.int(least)}`;
+    const found = rows(sql`r.bucket - b.bucket`, sums(sql`r.return_total`, sql`r.return_value_count`));
+    return sql`${found} ${inIntervals} AND r.times >= ${sql.int(minReturns)}`;
   }
   const longest = brackets === null ? columns - 1 : brackets.reduce((sum, one) => sum + one, 0);
   const pairs =
     windowMs === null
       ? sql`${rows(
-          column(sql`(r.bucket - b.bucket)`, brackets),
-          sql`, r.times AS returned${sums(sql`r.return_total`, sql`r.return_numbers`)}`,
+          buildColumnIndex(sql`(r.bucket - b.bucket)`, brackets),
+          sql`, r.times AS returned${sums(sql`r.return_total`, sql`r.return_value_count`)}`,
         )} ${inIntervals} AND r.times > 0 AND r.bucket - b.bucket <= ${sql.int(longest)}`
       : sql`${rows(
-          column(sql`floor((r.at - b.begun_at) / ${sql.float(windowMs)})`, brackets),
+          buildColumnIndex(sql`floor((r.at - b.begun_at) / ${sql.float(windowMs)})`, brackets),
           sql`, r.returned AS returned${sums(sql`r.x`, sql`CASE WHEN r.x IS NULL THEN 0 ELSE 1 END`)}`,
         )} JOIN events r ON ${sameActor} AND r.returned = 1
            AND r.at - b.begun_at >= ${sql.float(windowMs)} AND r.at - b.begun_at < ${sql.float(windowMs * (longest + 1))}`;
-  return sql`SELECT bucket, actor, later${list}${sums(sql`sum(total)`, sql`sum(numbers)`)} FROM (${pairs}) AS pairs
-              GROUP BY bucket, actor, later${list} HAVING sum(returned) >= ${sql.int(least)}`;
+  return sql`SELECT bucket, actor, column_index${list}${sums(sql`sum(total)`, sql`sum(value_count)`)} FROM (${pairs}) AS pairs
+              GROUP BY bucket, actor, column_index${list} HAVING sum(returned) >= ${sql.int(minReturns)}`;
 }
 
 /**
  * Returns the column number of a return, from the number of intervals since the start. With brackets, this is the
  * number of the bracket that contains the interval.
  */
-function column(later: Fragment, brackets: readonly number[] | null): Fragment {
-  if (brackets === null) return later;
+function buildColumnIndex(intervals: Fragment, brackets: readonly number[] | null): Fragment {
+  if (brackets === null) return intervals;
   let end = 0;
   const cases = brackets.map((length, at) => {
     end += length;
-    return sql`WHEN ${later} <= ${sql.int(end)} THEN ${sql.int(at + 1)}`;
+    return sql`WHEN ${intervals} <= ${sql.int(end)} THEN ${sql.int(at + 1)}`;
   });
   return sql`CASE ${sql.join(cases, ' ')} ELSE ${sql.int(brackets.length)} END`;
 }

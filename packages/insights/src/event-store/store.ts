@@ -113,7 +113,7 @@ export function createEventStore(engine: Engine): EventStore {
 
 function buildActorsPageSql(dialect: Dialect, query: ActorsStoreQuery): Fragment {
   const columns = query.columns.map((column) => sql`, ${column.print(dialect.name, 'result')}`);
-  return sql`SELECT actor, events${sql.join(columns, ' ')} FROM (${buildActorsSql(dialect, query.source)}) AS behind
+  return sql`SELECT actor, events${sql.join(columns, ' ')} FROM (${buildActorsSql(dialect, query.source)}) AS source
              ${buildActorsOrder(dialect, query)} LIMIT ${sql.int(query.limit)} OFFSET ${sql.int(query.offset)}`;
 }
 
@@ -219,7 +219,7 @@ function toExposureRow([variant, ...numbers]: unknown[]): ExposureRow {
 }
 
 function buildActorsSql(dialect: Dialect, query: ActorsSource): Fragment {
-  switch (query.behind) {
+  switch (query.kind) {
     case 'series':
       return buildSeriesActorsSql(dialect, query.query, query.actorType);
     case 'retention':

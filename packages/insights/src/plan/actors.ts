@@ -27,7 +27,7 @@ export interface ActorsPlan {
   actorType: ActorType;
   limit: number;
   offset: number;
-  behind:
+  source:
     | { funnel: false; storeQuery: ActorsStoreQuery }
     | { funnel: true; plan: FunnelPlan; point: FunnelPoint; order: ActorsOrder[] };
 }
@@ -56,7 +56,7 @@ export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan
   const funnel = source?.kind === 'FunnelsActorsQuery' ? planFunnelPoint(source, where, context) : null;
   const actorsSource: ActorsSource | null =
     source === undefined
-      ? { behind: 'persons', query: { projectId, where } }
+      ? { kind: 'persons', query: { projectId, where } }
       : source.kind === 'FunnelsActorsQuery'
         ? null
         : planPoint(source, where, context);
@@ -83,7 +83,7 @@ export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan
     const page = { limit: limit + 1, offset };
     const expressions = columns.flatMap(({ expression }) => expression ?? []);
     const storeQuery = { source: actorsSource, actorType, projectId, columns: expressions, order: inOrder, ...page };
-    return { ...found, behind: { funnel: false, storeQuery } };
+    return { ...found, source: { funnel: false, storeQuery } };
   }
   if (funnel === null) throw new Error('The plan of an actors query has neither a funnel nor another source.');
   const ofSql = columns.findIndex(({ expression }) => expression !== null);
@@ -91,7 +91,7 @@ export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan
   const ofRecords = order.findIndex(({ by }) => by !== 'events' && by !== 'id');
   if (ofRecords >= 0)
     throw createQueryError(`orderBy.${ofRecords}`, 'Funnel actors can only be ordered by id or event_count.');
-  return { ...found, behind: { funnel: true, ...funnel, order } };
+  return { ...found, source: { funnel: true, ...funnel, order } };
 }
 
 const orderColumns: Record<string, Exclude<ActorsOrder['by'], object>> = {
@@ -131,8 +131,8 @@ function expressionOf(text: string, use: 'column' | 'order', { path, actorType, 
 }
 
 function actorTypeOf(source: ActorsSource): ActorType {
-  if (source.behind === 'persons') return { of: 'person' };
-  return source.behind === 'series' ? source.actorType : source.query.actorType;
+  if (source.kind === 'persons') return { of: 'person' };
+  return source.kind === 'series' ? source.actorType : source.query.actorType;
 }
 
 /** Plans a query for the persons whose events another query reads. @throws AppError if the source counts groups */
@@ -173,7 +173,7 @@ function planPoint(query: InsightActorsQuery, where: Condition, context: PlanCon
       if (query.interval >= storeQuery.rows)
         throw createQueryError('source.interval', `The retention query has no row ${query.interval}.`);
       const select = { ...storeQuery.select, where: combineConditions(storeQuery.select.where, where) };
-      return { behind: 'retention', query: { ...storeQuery, select }, row: query.interval };
+      return { kind: 'retention', query: { ...storeQuery, select }, row: query.interval };
     }
     case 'LifecycleQuery': {
       const { storeQuery, period } = planLifecycle(source, context);
@@ -183,7 +183,7 @@ function planPoint(query: InsightActorsQuery, where: Condition, context: PlanCon
       if (bucket < 0) throw createQueryError('source.day', 'No interval of the query starts at this time.');
       const select = { ...storeQuery.select, where: combineConditions(storeQuery.select.where, where) };
       return {
-        behind: 'lifecycle',
+        kind: 'lifecycle',
         query: { ...storeQuery, select },
         bucket: bucket + 1,
         status: query.status as LifecycleStatus,
@@ -227,7 +227,7 @@ function planTrendsPoint(
     ? { ...measure, actorType, first: measure.first && { ...measure.first, to } }
     : { of: 'actors' as const, actorType, once: false, first: null };
   return {
-    behind: 'series',
+    kind: 'series',
     actorType,
     query: { ...storeQuery, select, measure: counted, windows: null, edges: [], breakdowns: [] },
   };

@@ -320,21 +320,21 @@ export function resolvePreviousRange(
     interval,
     clock,
     compareTo,
-    endsNow,
+    hasRelativeEnd,
     inWeeks,
   }: {
     interval: Interval;
     clock: Clock;
     compareTo: string | undefined;
-    /** True if `date_to` is absent or is an absolute date. */
-    endsNow: boolean;
+    /** False if `date_to` is absent or is an absolute date. */
+    hasRelativeEnd: boolean;
     /** Whether a month counts as four weeks and a year as 52 weeks. */
     inWeeks: boolean;
   },
 ): Range {
   const { zone } = clock;
   const move = requested.unit === null ? undefined : longUnits[requested.unit];
-  if (compareTo === undefined && requested.isToDate && endsNow && move !== undefined) {
+  if (compareTo === undefined && requested.isToDate && !hasRelativeEnd && move !== undefined) {
     const before = (instant: number) => zone.toInstant(move(zone.toWallTime(instant), -1));
     return { from: before(from), to: before(to - 1) + 1, requested };
   }
@@ -344,7 +344,7 @@ export function resolvePreviousRange(
   else if (compareTo === undefined) {
     before = floorTo(start - length, dayMs) + (start - floorTo(start, dayMs));
     const isWeeks = requested.unit === 'd' && requested.count > 0 && requested.count % 7 === 0;
-    const keepsWeekdays = interval === 'day' && isWeeks && endsNow;
+    const keepsWeekdays = interval === 'day' && isWeeks && !hasRelativeEnd;
     if (keepsWeekdays) before += dayMs;
   } else {
     const [, digits = '0', unit = ''] = relative.exec(compareTo) ?? [];

@@ -79,7 +79,7 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
       target,
       returning,
       rows: edges.length,
-      least: filter.minimumOccurrences ?? 1,
+      minReturns: filter.minimumOccurrences ?? 1,
       first: firstOf(filter.retentionType, target, { projectId, to, where: filters }),
       breakdowns: breakdown.breakdowns,
       cumulative: filter.cumulative ?? false,

@@ -106,7 +106,7 @@ export function planPeriods(
     interval,
     clock,
     compareTo: query.compareFilter.compare_to,
-    endsNow: dateTo === undefined || /^\d{4}-/.test(dateTo),
+    hasRelativeEnd: dateTo !== undefined && !/^\d{4}-/.test(dateTo),
     inWeeks: settings.comparesInWeeks,
   });
   return [

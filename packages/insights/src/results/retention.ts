@@ -16,7 +16,7 @@ export function formatRetention(plan: RetentionPlan, rows: RetentionRow[], conte
     const value = row.values.map((one) => (one === null ? '' : formatBreakdownValue(one, null))).join('::');
     byValue.set(value, [...(byValue.get(value) ?? []), row]);
   }
-  const size = (some: RetentionRow[]) => some.reduce((sum, { later, count }) => sum + (later === 0 ? count : 0), 0);
+  const size = (some: RetentionRow[]) => some.reduce((sum, { column, count }) => sum + (column === 0 ? count : 0), 0);
   const inOrder = [...byValue]
     .map(([value, some]) => ({ value, rows: some, size: size(some) }))
     .sort((a, b) => b.size - a.size || (a.value < b.value ? -1 : 1));
@@ -39,10 +39,10 @@ function tableOf(
     const cells = table[row];
     if (cells !== undefined) cells[at] = (cells[at] ?? 0) + more;
   };
-  for (const { row, later, count, total, numbers: summed } of rows) {
+  for (const { row, column, count, total, valueCount: summed } of rows) {
     // In a cumulative table, an actor also counts for all intervals before the interval in which it last returned.
-    const first = plan.isCumulative && later > 0 ? 1 : later;
-    for (let at = first; at <= Math.min(later, last); at++) {
+    const first = plan.isCumulative && column > 0 ? 1 : column;
+    for (let at = first; at <= Math.min(column, last); at++) {
       add(counts, row, at, plan.shows === 'count' ? count : total);
       add(numbers, row, at, summed);
     }

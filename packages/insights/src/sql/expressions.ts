@@ -191,14 +191,14 @@ function resolveOver(
     place,
   };
   const { query } = resolveQuery(select, settings, nextNumber);
-  return checkExpressionOver(query, { table, node });
+  return extractExpression(query, { table, node });
 }
 
 /**
  * Returns the expression of a SELECT that has exactly one column and reads a table that insights can read.
  * @throws SqlProblem for anything else
  */
-export function checkExpressionOver(
+export function extractExpression(
   query: Query,
   { table, node: { place, ...node } }: { table: 'events' | 'persons'; node: Node },
 ): { value: Expression; relation: TableRelation; isAggregate: boolean } {

@@ -3,7 +3,7 @@
 import { isAppError } from '@millrace/runtime';
 import { estimateEvents } from '../records-store.ts';
 import { type Field, type Join, type Node, nodesOf, type Select, type SelectSet } from './ast.ts';
-import { checkExpressionOver } from './expressions.ts';
+import { extractExpression } from './expressions.ts';
 import { readsAllEvents } from './hints.ts';
 import { type Place, SqlProblem } from './problem.ts';
 import type { TypedProperty } from './resolve/scope.ts';
@@ -47,7 +47,7 @@ export async function checkSqlExpression(
     const { place } = node;
     const from: Join = { node: 'JoinExpr', table: { node: 'Field', chain: [table], place }, place };
     const prepared = await prepareSql(deps, request, { node: 'SelectQuery', select: [node], select_from: from, place });
-    checkExpressionOver(prepared.resolved.query, { table, node });
+    extractExpression(prepared.resolved.query, { table, node });
     return prepared;
   });
 }

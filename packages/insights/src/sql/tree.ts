@@ -30,8 +30,8 @@ export interface CallExpression extends Typed {
   name: string;
   of: SqlFunction;
   args: readonly Expression[];
-  /** Parameters of the function, such as the levels of quantiles. */
-  levels?: readonly number[];
+  /** Parameters of the aggregate, such as the levels of quantiles or the maximum length of a list. */
+  parameters?: readonly number[];
   /** Whether an aggregate includes equal values only once. */
   isDistinct?: boolean;
   /** An aggregate includes only rows for which this condition is true. */

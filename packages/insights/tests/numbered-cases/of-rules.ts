@@ -1,7 +1,7 @@
 // Rules that clients rely on and that have no case number. Each rule is one sentence.
 
 import type { InsightCase } from '../case-world.ts';
-import { actorsOf, counts, days, daysFrom, display, events, filter, funnel, funnelActorsOf, history, left, march, node, nullValue, otherValue, person, range, refused, retention, row, sale, seen, series, steps, tick, trends, visits } from './rows.ts';
+import { actorsOf, badRequest, counts, days, daysFrom, display, events, filter, funnel, funnelActorsOf, history, left, march, node, nullValue, otherValue, person, range, retention, row, sale, seen, series, steps, tick, trends, visits } from './rows.ts';
 
 const rule = (name: string, ...rest: [InsightCase['dataset'], unknown, unknown, Parameters<typeof row>[5]?]) => row('rule', name, ...rest);
 const hoursFrom = (first: string, count: number) => Array.from({ length: count }, (_, at) => new Date(Date.parse(first) + at * 3_600_000).toISOString().slice(0, 19).replace('T', ' '));
@@ -45,7 +45,7 @@ export const ranges: InsightCase[] = [
   rangeCase('a minus sign is optional', '7d', undefined, 'day', daysFrom('2024-05-08', 8)),
   rangeCase('dates may lack leading zeros', '2024-1-5', '2024-1-7', 'day', daysFrom('2024-01-05', 3)),
   rangeCase('shows an hour completely', '-1hStart', '-1hEnd', 'hour', ['2024-05-15 13:00:00']),
-  ...['+3d', 'x-7d', '-7d later', 'today', '2024-13-01', '-7x'].map((date_from) => rule(`rejects "${date_from}" as a date`, empty, trends(tick, { dateRange: { date_from } }), refused('date_from'), inMay)),
+  ...['+3d', 'x-7d', '-7d later', 'today', '2024-13-01', '-7x'].map((date_from) => rule(`rejects "${date_from}" as a date`, empty, trends(tick, { dateRange: { date_from } }), badRequest('date_from'), inMay)),
   labels('days', range('2024-05-13', '2024-05-14'), ['13-May-2024', '14-May-2024']),
   labels('hours', { ...range('2024-05-13', '2024-05-13T01:30:00'), interval: 'hour' }, ['13-May 00:00', '13-May 01:00']),
   labels('weeks', { ...range('2024-05-05', '2024-05-18'), interval: 'week' }, ['5–11 May', '12–18 May']),
@@ -97,7 +97,7 @@ export const numbers: InsightCase[] = [
   ofFormula('2**3**0', 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2),
   rule('formulaNodes take precedence over formulas, which take precedence over formula', 'visits', trends([seen, left], { trendsFilter: { formula: 'A', formulas: ['B'], formulaNodes: [{ formula: 'A+B' }] } }), series({ label: 'Formula (A+B)', count: 16 })),
   rule('computes a formula of totals', 'visits', trends([seen, left], { trendsFilter: { formula: 'A/B', display: 'BoldNumber' } }), series({ aggregated_value: 10 / 6, count: 0 })),
-  ...['max(A)', '(A', 'A)', 'A B', 'A++', 'AA', 'A // B'].map((text) => rule(`rejects ${text} as a formula`, 'visits', formula(text), refused('formula'))),
+  ...['max(A)', '(A', 'A)', 'A B', 'A++', 'AA', 'A // B'].map((text) => rule(`rejects ${text} as a formula`, 'visits', formula(text), badRequest('formula'))),
 ];
 
 const passing = (...properties: object[]) => trends(sale, { ...march(4, 4), properties });
@@ -134,11 +134,11 @@ export const filters: InsightCase[] = [
   passes('semver_wildcard matches any patch version', versions, filter('version', 'semver_wildcard', '1.2.*'), 2),
   passes('an empty filter matches all events', plans, {}, 5),
   passes('a filter of type empty matches all events', plans, { type: 'empty' }, 5),
-  rule('rejects a filter without a value', plans, passing({ key: 'plan', type: 'event', operator: 'exact' }), refused('properties.0')),
-  rule('rejects between with three values', sums, passing(filter('sum', 'between', [1, 2, 3])), refused('properties.0.value')),
-  rule('rejects between with words', sums, passing(filter('sum', 'between', ['one', 'two'])), refused('properties.0.value')),
-  rule('rejects a group filter without a type index', plans, passing({ key: 'x', type: 'group', operator: 'exact', value: 'y' }), refused('group_type_index')),
-  ...['session', 'feature', 'recording', 'log_entry', 'data_warehouse', 'behavioral', 'flag', 'nonsense'].map((type) => rule(`rejects filters of type ${type}`, plans, passing({ key: 'x', type, operator: 'exact', value: 'y' }), refused('properties.0.type'))),
+  rule('rejects a filter without a value', plans, passing({ key: 'plan', type: 'event', operator: 'exact' }), badRequest('properties.0')),
+  rule('rejects between with three values', sums, passing(filter('sum', 'between', [1, 2, 3])), badRequest('properties.0.value')),
+  rule('rejects between with words', sums, passing(filter('sum', 'between', ['one', 'two'])), badRequest('properties.0.value')),
+  rule('rejects a group filter without a type index', plans, passing({ key: 'x', type: 'group', operator: 'exact', value: 'y' }), badRequest('group_type_index')),
+  ...['session', 'feature', 'recording', 'log_entry', 'data_warehouse', 'behavioral', 'flag', 'nonsense'].map((type) => rule(`rejects filters of type ${type}`, plans, passing({ key: 'x', type, operator: 'exact', value: 'y' }), badRequest('properties.0.type'))),
   passes('filters an event without a person by distinct ID', history({ a: ['sale 4 09:00 $process_person_profile=false'], b: ['sale 4 10:00'] }), { key: 'distinct_id', type: 'person', operator: 'exact', value: 'a' }, 1),
   passes('is_not excludes persons with the distinct ID', history({ a: ['sale 4 09:00'], b: ['sale 4 10:00'] }, { persons: [{ ...person('a', '2024-03-04'), distinct_ids: ['a', 'other'] }] }), { key: 'distinct_id', type: 'person', operator: 'is_not', value: 'other' }, 1),
   passes('matches any distinct ID of a person', history({ a: ['sale 4 09:00'], b: ['sale 4 10:00'] }, { persons: [{ ...person('a', '2024-03-04'), distinct_ids: ['a', 'other'] }] }), { key: 'distinct_id', type: 'person', operator: 'exact', value: 'other' }, 1),
@@ -168,7 +168,7 @@ const noSales = history({});
 const windowOf = (funnelWindowInterval: number, funnelWindowIntervalUnit: string) => ({ funnelWindowInterval, funnelWindowIntervalUnit });
 const ab = ['A', 'B'];
 const exclusion = (event: string, from: number, to: number) => ({ exclusions: [node(event, { funnelFromStep: from, funnelToStep: to })] });
-const wrong = (name: string, sentence: string, funnelsFilter: object, of: (string | object | null)[] = ['A', 'B', 'C']) => rule(name, noSales, funnel(of, funnelsFilter), refused(sentence));
+const wrong = (name: string, sentence: string, funnelsFilter: object, of: (string | object | null)[] = ['A', 'B', 'C']) => rule(name, noSales, funnel(of, funnelsFilter), badRequest(sentence));
 const times = history({ p: ['A 4 10:00:00', 'B 4 10:00:10'], q: ['A 4 10:00:00', 'B 4 10:00:20'], r: ['A 4 10:00:00', 'B 4 10:00:40'] });
 
 export const walks: InsightCase[] = [
@@ -219,12 +219,12 @@ export const lists: InsightCase[] = [
   rule('finds actors by their properties', who, behind({ search: 'EXAMPLE' }), { actors: ['ann'] }),
   rule('sorts actors by number of events', who, behind({ select: ['event_count'], orderBy: ['event_count DESC'] }), { columns: ['event_count'], results: [[2], [1]] }),
   rule('lists all actors for the value of others', who, behind({}, trends(node('seen'), { ...march(4, 4), breakdownFilter: { breakdown: 'x' } })), { actors: ['ann', 'bob'] }),
-  rule('rejects a source without a day', who, { kind: 'ActorsQuery', source: { kind: 'InsightActorsQuery', source: trends(node('seen'), march(4, 4)) } }, refused('day')),
+  rule('rejects a source without a day', who, { kind: 'ActorsQuery', source: { kind: 'InsightActorsQuery', source: trends(node('seen'), march(4, 4)) } }, badRequest('day')),
   rule('returns a property as it was sent', listed, events(['properties.n'], { orderBy: ['timestamp'] }), { results: [[1], ['2'], [[3]], [null]] }),
   rule('names a column by its label', listed, events(['event -- What', 'count()']), { columns: ['event -- What', 'count()'], results: [['seen', 4]] }),
   rule('selects all columns by default', listed, events([], { limit: 1 }), { columns: ['*'] }),
   rule('sorts by a column in ascending order', listed, events(['timestamp'], { orderBy: ['timestamp ASC'], limit: 1 }), { results: [['2024-03-20T09:00:00Z']], hasMore: true }),
-  rule('rejects a limit that is too large', listed, events(['event'], { limit: 50_001 }), refused('limit')),
-  rule('rejects SQL expressions without a parser', plans, passing({ type: 'hogql', key: '1 = 1' }), refused('properties.0.key: SQL expressions cannot run here.')),
-  rule('rejects SQL without a parser', listed, { kind: 'HogQLQuery', query: 'select 1' }, refused('SQL queries cannot run here')),
+  rule('rejects a limit that is too large', listed, events(['event'], { limit: 50_001 }), badRequest('limit')),
+  rule('rejects SQL expressions without a parser', plans, passing({ type: 'hogql', key: '1 = 1' }), badRequest('properties.0.key: SQL expressions cannot run here.')),
+  rule('rejects SQL without a parser', listed, { kind: 'HogQLQuery', query: 'select 1' }, badRequest('SQL queries cannot run here')),
 ];

@@ -13,7 +13,7 @@ export interface ExpressionCase {
 type Fields = Record<string, unknown>;
 
 const row = (no: number, title: string, query: Fields, expect: Fields, more: Partial<ExpressionCase> = {}): ExpressionCase => ({ no: `sql-${no}`, title, query, expect, ...more });
-const refused = (detail: string, code = 'hogql_query_error') => ({ code, detail });
+const sqlError = (detail: string, code = 'hogql_query_error') => ({ code, detail });
 
 const march = { date_from: '2026-03-01', date_to: '2026-03-31' };
 const total = { display: 'BoldNumber' };
@@ -83,18 +83,18 @@ export const eventsQueries: ExpressionCase[] = [
   row(313, 'finds persons in a cohort, and by a subquery', events(['distinct_id'], { event: 'signup', where: ["person_id IN COHORT 'Free plan'", "person_id IN (SELECT person_id FROM events WHERE event = 'order')"], orderBy: ['distinct_id'] }), { results: [['bob'], ['eve']] }),
   row(314, 'skips rows with offset', events(['concat(distinct_id, event)'], { event: 'signup', orderBy: ['distinct_id DESC'], limit: 1, offset: 1 }), { results: [['evesignup']], hasMore: true, offset: 1 }),
   row(315, 'shows a quoted comment as a text', events(["'a -- b'"], { event: 'refund' }), { results: [['a -- b']] }),
-  row(316, 'refuses an unknown column in its place', events(['event', 'evnt']), refused('select.1: Unable to resolve field: evnt')),
-  row(317, 'refuses an aggregate in where', events(['event'], { where: ['count() > 1'] }), refused('where.0: Aggregations are not supported here.')),
-  row(318, 'refuses a syntax error', events(['event'], { orderBy: ['event ASC, 1'] }), refused('orderBy.0: ', 'hogql_syntax_error')),
-  row(319, 'refuses arrayJoin', events(['arrayJoin([1, 2])']), refused('select.0: arrayJoin is not supported here.')),
-  row(320, 'refuses window functions', events(['row_number() OVER (ORDER BY timestamp)']), refused('select.0: Window functions are not supported here.')),
-  row(321, 'refuses placeholders', events(['event'], { where: ['event = {name}'] }), refused('where.0: Unresolved placeholder: {name}')),
-  row(322, 'refuses all columns of a table', events(['events.*']), refused('select.0: Columns must be listed by name here.')),
-  row(323, 'refuses to order groups by another column', events(['event', 'uniq(person_id)'], { orderBy: ['timestamp'] }), refused('orderBy.0: With', 'invalid_input')),
-  row(324, 'refuses to order by a list', events(['event'], { orderBy: ['[event]'] }), refused('orderBy.0: Results cannot be ordered by an array.')),
-  row(325, 'refuses two expressions in one place', events(['event, distinct_id']), refused('select.0: ', 'hogql_syntax_error')),
-  row(326, 'refuses a division by zero', events(['intDiv(1, 0 * length(event))'], { event: 'refund' }), refused('Division by zero.')),
-  row(327, 'refuses an alias in where', events(['event'], { where: ["event = 'order' AS x"] }), refused('where.0: An alias is not supported here.')),
+  row(316, 'refuses an unknown column in its place', events(['event', 'evnt']), sqlError('select.1: Unable to resolve field: evnt')),
+  row(317, 'refuses an aggregate in where', events(['event'], { where: ['count() > 1'] }), sqlError('where.0: Aggregations are not supported here.')),
+  row(318, 'refuses a syntax error', events(['event'], { orderBy: ['event ASC, 1'] }), sqlError('orderBy.0: ', 'hogql_syntax_error')),
+  row(319, 'refuses arrayJoin', events(['arrayJoin([1, 2])']), sqlError('select.0: arrayJoin is not supported here.')),
+  row(320, 'refuses window functions', events(['row_number() OVER (ORDER BY timestamp)']), sqlError('select.0: Window functions are not supported here.')),
+  row(321, 'refuses placeholders', events(['event'], { where: ['event = {name}'] }), sqlError('where.0: Unresolved placeholder: {name}')),
+  row(322, 'refuses all columns of a table', events(['events.*']), sqlError('select.0: Columns must be listed by name here.')),
+  row(323, 'refuses to order groups by another column', events(['event', 'uniq(person_id)'], { orderBy: ['timestamp'] }), sqlError('orderBy.0: With', 'invalid_input')),
+  row(324, 'refuses to order by a list', events(['event'], { orderBy: ['[event]'] }), sqlError('orderBy.0: Results cannot be ordered by an array.')),
+  row(325, 'refuses two expressions in one place', events(['event, distinct_id']), sqlError('select.0: ', 'hogql_syntax_error')),
+  row(326, 'refuses a division by zero', events(['intDiv(1, 0 * length(event))'], { event: 'refund' }), sqlError('Division by zero.')),
+  row(327, 'refuses an alias in where', events(['event'], { where: ["event = 'order' AS x"] }), sqlError('where.0: An alias is not supported here.')),
 ];
 
 const isUsd = sql("properties.currency = 'USD'");
@@ -137,12 +137,12 @@ export const filters: ExpressionCase[] = [
   row(341, 'finds events by a subquery', trends([node('order')], { properties: [sql("distinct_id IN (SELECT distinct_id FROM events WHERE event = 'refund')")], trendsFilter: total }), { results: [{ aggregated_value: 1 }] }),
   row(342, 'reads the person properties stored with events', trends([node('order')], { properties: [sql("person.properties.plan = 'free'")], modifiers: { personsOnEventsMode: 'person_id_override_properties_on_events' }, trendsFilter: total }), { results: [{ aggregated_value: 1 }] }),
   row(343, 'lists the persons behind a filtered point', behindOrders(node('order', { properties: [isUsd] }), { day: '2026-03-10' }), ids(2)),
-  row(344, 'refuses a value', trends([node('order')], { properties: [{ type: 'hogql', key: '1 = 1', value: 5 }] }), refused('properties.0.value: Filters of the type "hogql" consist only of `key`.', 'invalid_input')),
-  row(345, 'refuses an aggregate', trends([node('order', { properties: [sql('count() > 1')] })]), refused('series.0.properties.0.key: Aggregations are not supported here.')),
-  row(346, 'refuses a column of events in a filter of persons', { kind: 'ActorsQuery', properties: [sql("event = 'order'")] }, refused('properties.0.key: Unable to resolve field: event')),
-  row(347, 'refuses a list', trends([node('order')], { properties: [sql('[1, 2]')] }), refused('properties.0.key: Expected a condition, found an array.')),
-  row(348, 'refuses more than 100 expressions', trends([node('order')], { properties: Array.from({ length: 101 }, (_, at) => sql(`properties.amount = ${at}`)) }), refused('properties.100.key: A query can contain at most 100 SQL expressions.', 'invalid_input')),
-  row(349, 'refuses a cohort that does not exist', trends([node('order')], { properties: [sql("person_id IN COHORT 'None'")] }), refused('properties.0.key: ')),
+  row(344, 'refuses a value', trends([node('order')], { properties: [{ type: 'hogql', key: '1 = 1', value: 5 }] }), sqlError('properties.0.value: Filters of the type "hogql" consist only of `key`.', 'invalid_input')),
+  row(345, 'refuses an aggregate', trends([node('order', { properties: [sql('count() > 1')] })]), sqlError('series.0.properties.0.key: Aggregations are not supported here.')),
+  row(346, 'refuses a column of events in a filter of persons', { kind: 'ActorsQuery', properties: [sql("event = 'order'")] }, sqlError('properties.0.key: Unable to resolve field: event')),
+  row(347, 'refuses a list', trends([node('order')], { properties: [sql('[1, 2]')] }), sqlError('properties.0.key: Expected a condition, found an array.')),
+  row(348, 'refuses more than 100 expressions', trends([node('order')], { properties: Array.from({ length: 101 }, (_, at) => sql(`properties.amount = ${at}`)) }), sqlError('properties.100.key: A query can contain at most 100 SQL expressions.', 'invalid_input')),
+  row(349, 'refuses a cohort that does not exist', trends([node('order')], { properties: [sql("person_id IN COHORT 'None'")] }), sqlError('properties.0.key: ')),
 ];
 
 const byValue = { display: 'ActionsBarValue' };
@@ -184,8 +184,8 @@ export const breakdowns: ExpressionCase[] = [
     { results: expect.arrayContaining([expect.objectContaining({ breakdown_value: 'in USD', values: [expect.objectContaining({ count: 2 })] })]) },
   ),
   row(356, 'lists the persons behind a value', { kind: 'ActorsQuery', select: ['id'], orderBy: ['id'], source: { kind: 'InsightActorsQuery', source: by({ breakdown_type: 'hogql', breakdown: 'properties.amount > 10' }), breakdown: '1' } }, ids(2, 1, 5)),
-  row(357, 'refuses an aggregate', by({ breakdown_type: 'hogql', breakdown: 'count()' }), refused('breakdownFilter.breakdown: Aggregations are not supported here.')),
-  row(358, 'refuses a list', by({ breakdowns: [{ type: 'hogql', property: '[event]' }] }), refused('breakdownFilter.breakdowns.0.property: Expected a text, a number, a time or a condition, found an array.')),
+  row(357, 'refuses an aggregate', by({ breakdown_type: 'hogql', breakdown: 'count()' }), sqlError('breakdownFilter.breakdown: Aggregations are not supported here.')),
+  row(358, 'refuses a list', by({ breakdowns: [{ type: 'hogql', property: '[event]' }] }), sqlError('breakdownFilter.breakdowns.0.property: Expected a text, a number, a time or a condition, found an array.')),
 ];
 
 const measured = (math_hogql: string, more: Fields = {}) => trends([node('order', { math: 'hogql', math_hogql })], { trendsFilter: total, ...more });
@@ -193,8 +193,8 @@ const measured = (math_hogql: string, more: Fields = {}) => trends([node('order'
 export const measures: ExpressionCase[] = [
   row(251, 'computes an aggregate of its own', measured('sum(properties.amount) / count()'), { results: [{ aggregated_value: expect.closeTo(24.485714285714288, 9) }] }),
   row(252, 'shows empty days as 0', measured('max(properties.amount)', { dateRange: { date_from: '2026-03-09', date_to: '2026-03-11' }, trendsFilter: {} }), { results: [{ data: [0, 12, 0], days: ['2026-03-09', '2026-03-10', '2026-03-11'] }] }),
-  row(258, 'refuses an unknown function in its place', measured('summ(properties.amount)'), refused("series.0.math_hogql: Unsupported function call 'summ(...)'. Perhaps you meant 'sum(...)'?")),
-  row(259, 'refuses an expression without an aggregate', measured('properties.amount'), refused('series.0.math_hogql: Expected an expression with an aggregation')),
+  row(258, 'refuses an unknown function in its place', measured('summ(properties.amount)'), sqlError("series.0.math_hogql: Unsupported function call 'summ(...)'. Perhaps you meant 'sum(...)'?")),
+  row(259, 'refuses an expression without an aggregate', measured('properties.amount'), sqlError('series.0.math_hogql: Expected an expression with an aggregation')),
   row(360, 'computes an aggregate for each value of a breakdown', measured('avg(properties.amount)', { breakdownFilter: { breakdown: 'currency' }, trendsFilter: byValue }), {
     results: [
       { breakdown_value: 'USD', aggregated_value: 55.75 },
@@ -214,10 +214,10 @@ export const measures: ExpressionCase[] = [
   }),
   row(367, 'returns the expression with the series', measured('count()'), { results: [{ action: { math: 'hogql', math_hogql: 'count()' }, aggregated_value: 7 }] }),
   row(368, 'lists the persons of all events of a point', behindOrders(node('order', { math: 'hogql', math_hogql: 'max(properties.amount)' }), { day: '2026-03-10' }), ids(3, 2)),
-  row(369, 'requires an expression', trends([node('order', { math: 'hogql' })]), refused('series.0.math_hogql: This field is required for hogql.', 'invalid_input')),
-  row(370, 'refuses a text', measured('any(event)'), refused('series.0.math_hogql: Expected a number, found a text.')),
-  row(371, 'refuses a property outside of the aggregate', measured('sum(properties.amount) + properties.amount'), refused("series.0.math_hogql: The column 'properties.amount' must be in GROUP BY or in an aggregate.")),
-  row(372, 'refuses it in a funnel', { kind: 'FunnelsQuery', dateRange: march, series: [node('order'), node('refund', { math: 'hogql', math_hogql: 'count()' })] }, refused('series.1.math: `hogql` is only supported in a TrendsQuery.', 'invalid_input')),
+  row(369, 'requires an expression', trends([node('order', { math: 'hogql' })]), sqlError('series.0.math_hogql: This field is required for hogql.', 'invalid_input')),
+  row(370, 'refuses a text', measured('any(event)'), sqlError('series.0.math_hogql: Expected a number, found a text.')),
+  row(371, 'refuses a property outside of the aggregate', measured('sum(properties.amount) + properties.amount'), sqlError("series.0.math_hogql: The column 'properties.amount' must be in GROUP BY or in an aggregate.")),
+  row(372, 'refuses it in a funnel', { kind: 'FunnelsQuery', dateRange: march, series: [node('order'), node('refund', { math: 'hogql', math_hogql: 'count()' })] }, sqlError('series.1.math: `hogql` is only supported in a TrendsQuery.', 'invalid_input')),
 ];
 
 const persons = (select: string[], more: Fields = {}) => ({ kind: 'ActorsQuery', select, orderBy: ['id'], ...more });
@@ -247,16 +247,16 @@ export const actors: ExpressionCase[] = [
   row(386, 'shows null for an actor without a record', persons(["coalesce(properties.plan, 'none')", 'is_identified'], onDay('$pageview', '2026-03-31')), { results: [['none', null]] }),
   row(387, 'finds persons by a subquery', persons(['id'], { properties: [sql("id IN (SELECT person_id FROM events WHERE event = 'refund')")] }), ids(3)),
   row(388, 'finds persons in a cohort', persons(['id'], { properties: [sql("id IN COHORT 'Free plan'")] }), ids(2, 5)),
-  row(389, 'refuses an aggregate', persons(['count()']), refused('select.0: Aggregations are not supported here.')),
-  row(390, 'refuses distinct IDs', persons(['pdi.distinct_id']), refused('select.0: Distinct IDs are not supported here.')),
-  row(391, 'refuses an unknown column', persons(['id'], { orderBy: ['nope'] }), refused('orderBy.0: Unable to resolve field: nope')),
+  row(389, 'refuses an aggregate', persons(['count()']), sqlError('select.0: Aggregations are not supported here.')),
+  row(390, 'refuses distinct IDs', persons(['pdi.distinct_id']), sqlError('select.0: Distinct IDs are not supported here.')),
+  row(391, 'refuses an unknown column', persons(['id'], { orderBy: ['nope'] }), sqlError('orderBy.0: Unable to resolve field: nope')),
   row(
     392,
     'refuses expressions over the actors of a funnel',
     persons(['upper(properties.name)'], { source: { kind: 'FunnelsActorsQuery', funnelStep: 1, source: { kind: 'FunnelsQuery', dateRange: march, series: [node('order'), node('refund')] } } }),
-    refused('select.0: SQL expressions are not supported for funnel actors.', 'invalid_input'),
+    sqlError('select.0: SQL expressions are not supported for funnel actors.', 'invalid_input'),
   ),
-  row(393, 'refuses expressions over groups', persons(['upper(key)'], { source: { kind: 'InsightActorsQuery', source: trends([node('order', { math: 'unique_group', math_group_type_index: 0 })]), day: '2026-03-10' } }), refused('select.0: SQL expressions are not supported for groups.', 'invalid_input')),
+  row(393, 'refuses expressions over groups', persons(['upper(key)'], { source: { kind: 'InsightActorsQuery', source: trends([node('order', { math: 'unique_group', math_group_type_index: 0 })]), day: '2026-03-10' } }), sqlError('select.0: SQL expressions are not supported for groups.', 'invalid_input')),
 ];
 
 const onEvents = { personsOnEventsMode: 'person_id_override_properties_on_events' };
@@ -267,9 +267,9 @@ const query = (text: string, more: Fields = {}) => ({ kind: 'HogQLQuery', query:
 export const modifiers: ExpressionCase[] = [
   row(394, 'lists persons with the modifiers of the insight', persons(['id'], behindFreePlan(onEvents)), ids(1)),
   row(395, 'prefers the modifiers of the list', persons(['id'], { ...behindFreePlan(onEvents), modifiers: { personsOnEventsMode: 'disabled' } }), ids(2, 5)),
-  row(396, 'refuses an unknown mode', query('SELECT 1', { modifiers: { personsOnEventsMode: 'joined' } }), refused('modifiers.personsOnEventsMode: Choose one of: disabled, ', 'invalid_input')),
-  row(397, 'refuses a modifier that would change the result', query('SELECT 1', { modifiers: { debug: true, convertToProjectTimezone: false } }), refused('modifiers.convertToProjectTimezone: Only true is supported here.', 'invalid_input')),
-  row(398, 'refuses an unknown field of the filters', query('SELECT 1', { filters: { dates: {} } }), refused('filters.dates: Unknown field.', 'invalid_input')),
+  row(396, 'refuses an unknown mode', query('SELECT 1', { modifiers: { personsOnEventsMode: 'joined' } }), sqlError('modifiers.personsOnEventsMode: Choose one of: disabled, ', 'invalid_input')),
+  row(397, 'refuses a modifier that would change the result', query('SELECT 1', { modifiers: { debug: true, convertToProjectTimezone: false } }), sqlError('modifiers.convertToProjectTimezone: Only true is supported here.', 'invalid_input')),
+  row(398, 'refuses an unknown field of the filters', query('SELECT 1', { filters: { dates: {} } }), sqlError('filters.dates: Unknown field.', 'invalid_input')),
   row(
     399,
     'checks an expression with the filters of its metadata query',

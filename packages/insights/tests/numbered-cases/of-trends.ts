@@ -1,7 +1,7 @@
 // Cases insight-001 to insight-125: dates, series, aggregations, formulas, comparisons, breakdowns and filters.
 
 import type { InsightCase } from '../case-world.ts';
-import { days, daysFrom, display, filter, history, left, march, node, nullValue, otherValue, person, range, refused, row, sale, seen, series, tick, trends } from './rows.ts';
+import { badRequest, days, daysFrom, display, filter, history, left, march, node, nullValue, otherValue, person, range, row, sale, seen, series, tick, trends } from './rows.ts';
 
 const data = (...numbers: number[]) => series({ data: numbers });
 const march7to17 = daysFrom('2024-03-07', 11);
@@ -43,7 +43,7 @@ export const dates: InsightCase[] = [
   row('insight-024', 'weeks start on Monday', late, trends(tick, { ...range('-20d'), interval: 'week' }), days('2024-02-19', '2024-02-26', '2024-03-04', '2024-03-11'), { now: '2024-03-13T12:00:00Z', weekStart: 1 }),
   row('insight-025', 'a week that starts before the range contains only the days in the range', history({ ivy: ['tick 5', 'tick 9'] }), trends(tick, { ...march(9, 16), interval: 'week' }), series({ days: ['2024-03-03', '2024-03-10'], labels: ['9-Mar-2024', '10–16 Mar'], data: [1, 0] })),
   row('insight-026', 'a month that starts before the range is complete', history({ ivy: ['tick 1', 'tick 5', 'tick 15'] }), trends(tick, { ...march(12, 20), interval: 'month' }), series({ days: ['2024-03-01'], data: [3] })),
-  row('insight-029', 'rejects minutes over two months', 'visits', trends(seen, { ...range('-60d'), interval: 'minute' }), refused('interval')),
+  row('insight-029', 'rejects minutes over two months', 'visits', trends(seen, { ...range('-60d'), interval: 'minute' }), badRequest('interval')),
   row(
     'insight-030',
     'all series and periods have the same current time',
@@ -81,7 +81,7 @@ export const maths: InsightCase[] = [
   row('insight-045', 'computes the 95th percentile', orders, order('p95'), data(92.55)),
   row('insight-045', 'computes the 99th percentile', orders, order('p99'), data(98.51)),
   ...['min', 'max', 'median', 'p90'].map((math) => row('insight-046', `shows zero as the ${math} of a day without orders`, orders, order(math, 5), data(0))),
-  row('insight-047', 'rejects a sum without a property', 'visits', trends(node('page seen', { math: 'sum' })), refused('series.0.math_property')),
+  row('insight-047', 'rejects a sum without a property', 'visits', trends(node('page seen', { math: 'sum' })), badRequest('series.0.math_property')),
   row('insight-048', 'counts the groups of a type', history({ a: ['buy 4 09:00 $group_0=one'], b: ['buy 4 10:00 $group_0=one', 'buy 4 11:00 $group_0=two', 'buy 4 12:00'] }), trends(node('buy', { math: 'unique_group', math_group_type_index: 0 }), march(4, 4)), data(2)),
   row('insight-049', 'counts the sessions of each day', 'sessions', trends(node('view', { math: 'unique_session' }), march(4, 5)), data(3, 1)),
   row('insight-049', 'counts the sessions of the range', 'sessions', trends(node('view', { math: 'unique_session' }), { ...march(4, 5), ...display('BoldNumber') }), series({ aggregated_value: 3 })),
@@ -109,8 +109,8 @@ export const maths: InsightCase[] = [
     ),
   ),
   ...['ActionsTable', 'ActionsPie', 'WorldMap'].map((name) => row('insight-061', `${name} is a total`, 'visits', trends(seen, display(name)), series({ aggregated_value: 10, data: [], days: [], count: 0 }))),
-  row('insight-063', 'rejects too many series', 'visits', trends(Array(27).fill(seen)), refused('series')),
-  row('insight-064', 'rejects actions', 'visits', trends({ kind: 'ActionsNode', id: 1 }), refused('series.0')),
+  row('insight-063', 'rejects too many series', 'visits', trends(Array(27).fill(seen)), badRequest('series')),
+  row('insight-064', 'rejects actions', 'visits', trends({ kind: 'ActionsNode', id: 1 }), badRequest('series.0')),
   row('insight-065', 'counts two persons before their merge', merged, trends(node('buy', { math: 'dau' }), march(4, 4)), data(2)),
   row('insight-065', 'counts one person after the merge, also in the past', merged, trends(node('buy', { math: 'dau' }), march(4, 4)), data(1), { merges: [['a1', 'a2']] }),
 ];
@@ -125,8 +125,8 @@ export const formulas: InsightCase[] = [
   row('insight-067', 'computes two formulas', 'visits', trends([seen, left], { trendsFilter: { formulas: ['A+2*B', 'A-B'] } }), series({ order: 0, data: sum }, { order: 1, data: [1, 0, 0, 2, -2, 0, 2, -1, 1, 0, 1], count: 4 })),
   row('insight-068', 'division by zero is 0', 'visits', trends([seen, left], { trendsFilter: { formulaNodes: [{ formula: 'B/A', custom_name: 'Leaving' }] } }), series({ label: 'Leaving', data: [0, 0, 1, 1 / 3, 3, 0, 0, 0, 0, 0, 0] })),
   row('insight-069', 'computes a power', 'visits', formula('A**2'), data(1, 0, 1, 9, 1, 0, 4, 0, 1, 0, 1)),
-  ...['A^2', 'A+', 'import os', '__import__("os")', 'A.b', 'A[0]'].map((text) => row('insight-070', `rejects ${text} as a formula`, 'visits', formula(text), refused('formula'))),
-  row('insight-070', 'rejects a formula with a letter that has no series', 'visits', trends(seen, { trendsFilter: { formula: 'A+B' } }), refused('formula')),
+  ...['A^2', 'A+', 'import os', '__import__("os")', 'A.b', 'A[0]'].map((text) => row('insight-070', `rejects ${text} as a formula`, 'visits', formula(text), badRequest('formula'))),
+  row('insight-070', 'rejects a formula with a letter that has no series', 'visits', trends(seen, { trendsFilter: { formula: 'A+B' } }), badRequest('formula')),
   row('insight-071', 'compares a formula with the period before', 'visits', formula('A+2*B', compared), series({ data: [2, 2, 1, 0, 1], count: 6, compare_label: 'current' }, { data: [0, 3, 5, 7, 0], count: 15, compare_label: 'previous' })),
   row('insight-072', 'compares a total of a formula with the period before', 'visits', formula('A+2*B', { ...compared, trendsFilter: { formula: 'A+2*B', display: 'BoldNumber' } }), series({ aggregated_value: 6 }, { aggregated_value: 15 })),
   row(
@@ -223,8 +223,8 @@ export const breakdowns: InsightCase[] = [
   row('insight-095', 'sorts values with equal totals by text', thirty, byPage({ breakdown_limit: 3 }), series(...values(['0', 1], ['1', 1], ['10', 1], [otherValue, 27]))),
   row('insight-096', 'values of a list with one breakdown are lists', thirty, trends(seen, { ...march(7, 18), breakdownFilter: { breakdowns: [{ property: 'page', type: 'event' }], breakdown_limit: 10 } }), series(...values(...pages.slice(0, 10).map((page): [string[], number] => [[page], 1]), [[otherValue], 20]))),
   row('insight-097', 'shows no others if there are no more values than the limit', twentyFive, trends(sale, { ...onFourth, ...by('page') }), { results: Array.from({ length: 25 }, () => ({ count: 1 })), hasMore: false }),
-  row('insight-098', 'rejects four breakdowns', 'visits', trends(seen, { breakdownFilter: { breakdowns: ['a', 'b', 'c', 'd'].map((property) => ({ property, type: 'event' })) } }), refused('breakdowns')),
-  row('insight-099', 'rejects a breakdown by cohort', 'visits', trends(seen, by('browser', { breakdown_type: 'cohort' })), refused('breakdown')),
+  row('insight-098', 'rejects four breakdowns', 'visits', trends(seen, { breakdownFilter: { breakdowns: ['a', 'b', 'c', 'd'].map((property) => ({ property, type: 'event' })) } }), badRequest('breakdowns')),
+  row('insight-099', 'rejects a breakdown by cohort', 'visits', trends(seen, by('browser', { breakdown_type: 'cohort' })), badRequest('breakdown')),
   row('insight-100', 'a value that equals the text for no value counts as no value', sentinels, trends(sale, { ...onFourth, ...by('plan') }), series(...values(['pro', 1], [nullValue, 2]))),
   row('insight-102', 'filters by true and false', 'visits', trends(seen, by('paid')), series({ label: 'true', count: 7 }, { label: 'false', count: 3 })),
 ];
@@ -262,7 +262,7 @@ export const filters: InsightCase[] = [
   row('insight-111', 'gt compares numbers and numeric text', sums, passing(filter('sum', 'gt', 10)), pass(2)),
   row('insight-112', 'gte accepts a number as text', sums, passing(filter('sum', 'gte', '10')), pass(3)),
   row('insight-113', 'between includes both bounds', sums, passing(filter('sum', 'between', [2, 10])), pass(4)),
-  row('insight-113', 'rejects between with bounds in the wrong order', sums, passing(filter('sum', 'between', [10, 2])), refused('properties.0.value')),
+  row('insight-113', 'rejects between with bounds in the wrong order', sums, passing(filter('sum', 'between', [10, 2])), badRequest('properties.0.value')),
   ...[true, 'true', ['true']].map((value) => row('insight-114', `true equals ${JSON.stringify(value)}`, paid, passing(filter('paid', 'exact', value)), pass(1))),
   row('insight-115', 'matches times before a day', ends, passing(filter('until', 'is_date_before', '2024-03-10')), pass(3)),
   row('insight-116', 'matches times after a relative time', aroundNow, passing(filter('until', 'is_date_after', '-9d')), pass(1)),

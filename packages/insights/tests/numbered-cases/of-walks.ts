@@ -1,7 +1,7 @@
 // Cases insight-127 to insight-210: funnels, retention, lifecycle, lists of actors, and events.
 
 import type { InsightCase } from '../case-world.ts';
-import { actorsOf, counts, display, events, filter, funnel, funnelActorsOf, history, lifecycle, march, node, nullValue, person, range, refused, retention, row, seen, steps, trends, visits } from './rows.ts';
+import { actorsOf, badRequest, counts, display, events, filter, funnel, funnelActorsOf, history, lifecycle, march, node, nullValue, person, range, retention, row, seen, steps, trends, visits } from './rows.ts';
 
 const three = history({ p1: ['A 4 12:00', 'B 4 13:00', 'C 4 15:00'], p2: ['A 4 14:00', 'B 4 16:00'], p3: ['A 4 14:00', 'B 4 16:00', 'C 4 17:00'] });
 const five = history({ p1: ['A 4 10:00', 'B 4 11:00', 'C 4 12:00'], p2: ['B 4 10:00', 'A 4 11:00', 'C 4 12:00'], p3: ['C 4 10:00'], p4: ['A 4 10:00', 'noise 4 11:00', 'B 4 12:00', 'C 4 13:00'], p5: ['A 4 10:00', 'A 4 11:00', 'B 4 12:00', 'B 4 13:00', 'C 4 14:00'] });
@@ -60,8 +60,8 @@ export const funnels: InsightCase[] = [
     [1, 1],
     [1, 0],
     [0, 3],
-  ].map(([from = 0, to = 0]) => row('insight-146', `rejects an exclusion from step ${from} to step ${to}`, three, funnel(abc, without(from, to)), refused('Exclusion event range is invalid'))),
-  row('insight-146', 'rejects an exclusion from a part of an unordered funnel', three, funnel(abc, { ...without(0, 1), funnelOrderType: 'unordered' }), refused('Partial Exclusions')),
+  ].map(([from = 0, to = 0]) => row('insight-146', `rejects an exclusion from step ${from} to step ${to}`, three, funnel(abc, without(from, to)), badRequest('Exclusion event range is invalid'))),
+  row('insight-146', 'rejects an exclusion from a part of an unordered funnel', three, funnel(abc, { ...without(0, 1), funnelOrderType: 'unordered' }), badRequest('Partial Exclusions')),
   row('insight-147', 'the same step twice needs two events', one('A 4 10:00'), funnel(['A', 'A']), steps(1, 0)),
   row(
     'insight-148',
@@ -80,12 +80,12 @@ export const funnels: InsightCase[] = [
   row('insight-151', 'a merged person has the events of both', three, funnel(abc), steps(2, 2, 2), { merges: [['p2', 'p3']] }),
   ...['UTC', 'America/Los_Angeles'].map((timezone) => row('insight-152', `a window over a clock change counts elapsed hours, in ${timezone}`, changeOfClock, funnel(ab, { funnelWindowInterval: 4, funnelWindowIntervalUnit: 'hour' }), times(null, 14_400), { timezone })),
   row('insight-153', 'shows zeros without persons', history({}), funnel(ab), steps(0, 0)),
-  row('insight-154', 'rejects a funnel without steps', three, funnel([]), refused('series')),
+  row('insight-154', 'rejects a funnel without steps', three, funnel([]), badRequest('series')),
   row('insight-154', 'accepts a single step', three, funnel(['A']), steps(3)),
-  row('insight-154', 'rejects 33 steps', three, funnel(Array(33).fill('A')), refused('series')),
-  row('insight-155', 'rejects an action as a step', three, funnel(['A', { kind: 'ActionsNode', id: 1 }]), refused('series.1')),
-  row('insight-155', 'rejects actors defined by SQL', three, funnel(ab, { funnelAggregateByHogQL: 'properties.x' }), refused('funnelAggregateByHogQL')),
-  row('insight-155', 'rejects a range from a step to itself', three, funnel(abc, { funnelFromStep: 1, funnelToStep: 1 }), refused('Funnel step range is invalid')),
+  row('insight-154', 'rejects 33 steps', three, funnel(Array(33).fill('A')), badRequest('series')),
+  row('insight-155', 'rejects an action as a step', three, funnel(['A', { kind: 'ActionsNode', id: 1 }]), badRequest('series.1')),
+  row('insight-155', 'rejects actors defined by SQL', three, funnel(ab, { funnelAggregateByHogQL: 'properties.x' }), badRequest('funnelAggregateByHogQL')),
+  row('insight-155', 'rejects a range from a step to itself', three, funnel(abc, { funnelFromStep: 1, funnelToStep: 1 }), badRequest('Funnel step range is invalid')),
   row('insight-156', 'breaks down by the first value', one('A 4 10:00 browser=Condor', 'B 4 11:00 browser=Falcon'), broken('browser', { breakdownAttributionType: 'first_touch' }), byValue([['Condor'], 1, 1])),
   row('insight-157', 'breaks down by the last value', condorThenSparrow, broken('browser', { breakdownAttributionType: 'last_touch' }), byValue([['Sparrow'], 1, 1])),
   row('insight-157', 'breaks down by the value of the first step', condorThenSparrow, broken('browser', { breakdownAttributionType: 'step', breakdownAttributionValue: 0 }), byValue([['Condor'], 1, 1])),
@@ -94,7 +94,7 @@ export const funnels: InsightCase[] = [
   row('insight-158', 'persons without a value have the empty value', one('A 4 10:00', 'B 4 11:00'), broken('browser'), byValue([[''], 1, 1])),
   row('insight-159', 'shows 25 values and the sum of the others', manyBrowsers, broken('browser'), { results: { $set: [...browsers.slice(0, 25).map((browser) => [{ breakdown_value: [browser], count: 2 }, { count: 0 }]), [{ breakdown_value: ['Other'], count: 5 }, { count: 0 }]] } }),
   row('insight-160', 'breaks down by two properties', one('A 4 10:00 browser=Condor os=mac', 'B 4 11:00 browser=Condor os=mac'), broken(['browser', 'os']), byValue([['Condor', 'mac'], 1, 1])),
-  row('insight-161', 'rejects an unordered breakdown by the value of a later step', condorThenSparrow, broken('browser', { funnelOrderType: 'unordered', breakdownAttributionType: 'step', breakdownAttributionValue: 1 }), refused('Only the first step')),
+  row('insight-161', 'rejects an unordered breakdown by the value of a later step', condorThenSparrow, broken('browser', { funnelOrderType: 'unordered', breakdownAttributionType: 'step', breakdownAttributionValue: 1 }), badRequest('Only the first step')),
   row('insight-162', 'shows conversion times in automatic bins', conversions, funnel(abc, { ...toConvert, funnelFromStep: 0, funnelToStep: 1 }), {
     results: {
       bins: [
@@ -176,7 +176,7 @@ export const retentions: InsightCase[] = [
   row('insight-179', 'days are those of Los Angeles', one('visit 2024-07-15 06:30', 'visit 2024-07-15 07:30'), retention(lastThree), { results: [{ ...counts(1, 1, 0), date: '2024-07-14T00:00:00-07:00' }, counts(1, 0, 0), counts(0, 0, 0)] }, { ...inJuly, timezone: 'America/Los_Angeles' }),
   row('insight-180', 'the returning event can be another one', usedThenSigned, retention({ totalIntervals: 3, targetEntity: { id: 'used', type: 'events' }, returningEntity: { id: 'signed-up', type: 'events' } }), { results: [counts(1, 0, 0), ...zeroCounts(2, 3)] }, inJuly),
   row('insight-181', 'shows page views of seven days by default', one('$pageview 2024-07-10', '$pageview 2024-07-12'), retention(), { results: [counts(1, 0, 1, 0, 0, 0, 0), ...zeroCounts(1, 7), counts(1, 0, 0, 0, 0, 0, 0), ...zeroCounts(4, 7)] }, inJuly),
-  row('insight-182', 'rejects actions', returns, retention({ targetEntity: { id: 1, type: 'actions' } }), refused('targetEntity')),
+  row('insight-182', 'rejects actions', returns, retention({ targetEntity: { id: 1, type: 'actions' } }), badRequest('targetEntity')),
 ];
 
 const statuses = ['new', 'returning', 'resurrecting', 'dormant'];
@@ -199,7 +199,7 @@ export const lifecycles: InsightCase[] = [
   row('insight-188', 'a person seen on the day before the range is returning', one('seen 8', 'seen 9'), ofLife(), lives(none, [1, 0, 0], none, [0, -1, 0])),
   row('insight-189', 'counts events without a person', one('seen 9 12:00 $process_person_profile=false'), ofLife(), lives(none, none, none, none)),
   row('insight-190', 'shows months', 'visits', lifecycle({ ...range('2024-02-01', '2024-04-30'), interval: 'month' }), lives([0, 4, 0], none, none, [0, 0, -4]), { now: '2024-05-20T12:00:00Z' }),
-  row('insight-191', 'rejects two series', 'visits', lifecycle({ series: [node('page seen'), node('page left')] }), refused('series')),
+  row('insight-191', 'rejects two series', 'visits', lifecycle({ series: [node('page seen'), node('page left')] }), badRequest('series')),
   row(
     'insight-192',
     'a group is new when it is created',
@@ -229,13 +229,13 @@ export const actors: InsightCase[] = [
   row('insight-195', 'lists the persons without a value', 'visits', actorsOf(trends(seen, { breakdownFilter: { breakdown: 'email', breakdown_type: 'person' } }), { ...tenth, breakdown: nullValue }), { actors: ['bob', 'cid'] }),
   row('insight-196', 'lists the persons of a week', 'visits', actorsOf(trends(seen, { interval: 'week' }), tenth), { actors: ['ann', 'bob', 'cid', 'dee'] }),
   row('insight-197', 'lists the persons of seven days', 'visits', actorsOf(trends(node('page seen', { math: 'weekly_active' })), { day: '2024-03-17' }), { actors: ['ann', 'dee'] }),
-  row('insight-198', 'rejects a day for a total', 'visits', actorsOf(trends(seen, display('BoldNumber')), tenth), refused('day')),
+  row('insight-198', 'rejects a day for a total', 'visits', actorsOf(trends(seen, display('BoldNumber')), tenth), badRequest('day')),
   row('insight-198', 'lists all persons of a total', 'visits', actorsOf(trends(seen, display('BoldNumber'))), { actors: ['ann', 'bob', 'cid', 'dee'] }),
   row('insight-199', 'lists dormant persons', 'visits', actorsOf(lifecycle(), { day: '2024-03-11', status: 'dormant' }), { actors: ['bob', 'cid'] }),
   row('insight-200', 'lists the persons who completed one step', eight, funnelActorsOf(unordered, { funnelStep: 1 }), { actorCount: 8 }),
   row('insight-200', 'lists the persons who completed three steps', eight, funnelActorsOf(unordered, { funnelStep: 3 }), { actors: ['p6', 'p7', 'p8'] }),
   row('insight-200', 'lists the persons who stopped after one step', eight, funnelActorsOf(unordered, { funnelStep: -2 }), { actors: ['p1', 'p2', 'p3'] }),
-  ...[0, -1].map((funnelStep) => row('insight-201', `rejects step ${funnelStep}`, eight, funnelActorsOf(unordered, { funnelStep }), refused('funnelStep'))),
+  ...[0, -1].map((funnelStep) => row('insight-201', `rejects step ${funnelStep}`, eight, funnelActorsOf(unordered, { funnelStep }), badRequest('funnelStep'))),
   row('insight-201', 'lists no persons for a step that does not exist', eight, funnelActorsOf(unordered, { funnelStep: 4 }), { actors: [] }),
   row('insight-202', 'does not list a person with an excluded event in the first step', history({ p: ['A 4 10:00', 'gave-up 4 11:00', 'B 4 12:00'], q: ['A 4 10:00'] }), funnelActorsOf(funnel(ab, without(0, 1)), { funnelStep: 1 }), { actors: ['q'] }),
   row('insight-204', 'lists a hundred persons, and that more exist', crowd, ofCrowd({ limit: 100 }), { actorCount: 100, hasMore: true }),
@@ -283,7 +283,7 @@ export const lists: InsightCase[] = [
     },
     halfPastTwo,
   ),
-  row('insight-208', 'rejects an expression without a parser', 'visits', events(['sum(properties.amount)']), refused('select.0: SQL expressions cannot run here.')),
+  row('insight-208', 'rejects an expression without a parser', 'visits', events(['sum(properties.amount)']), badRequest('select.0: SQL expressions cannot run here.')),
   row('insight-209', 'returns null for a property that the person does not have', one('tick 15 10:00'), events(['event', 'person.properties.email']), { results: [['tick', null]] }, halfPastTwo),
   row('insight-210', 'accepts the query in a table node', eventsOfDay, { kind: 'DataTableNode', source: events(moments, { limit: 1 }) }, { results: [['tick', '2024-03-15T14:00:00Z']], hasMore: true }, halfPastTwo),
 ];

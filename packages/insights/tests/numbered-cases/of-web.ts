@@ -1,7 +1,7 @@
 // Cases web-001 to web-063: web analytics.
 
 import type { InsightCase } from '../case-world.ts';
-import { filter, history, march, refused, row } from './rows.ts';
+import { badRequest, filter, history, march, row } from './rows.ts';
 
 const view = (day: string, session: string, path: string, ...more: string[]) => [`$pageview ${day}`, `$session_id=${session}`, `$pathname=${path}`, ...more].join(' ');
 const happened = (event: string, day: string, session: string, ...more: string[]) => [`${event} ${day}`, `$session_id=${session}`, ...more].join(' ');
@@ -180,5 +180,5 @@ export const web: InsightCase[] = [
       [trend({ compareFilter: { compare: true } }), 'compareFilter: Unknown field'],
       [trend({ metrics: ['TotalSessions'] }), 'metrics.0'],
     ] as const
-  ).map(([query, part], at) => c(50 + at, `rejects ${part}`, query, refused(part))),
+  ).map(([query, part], at) => c(50 + at, `rejects ${part}`, query, badRequest(part))),
 ];

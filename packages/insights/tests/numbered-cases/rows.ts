@@ -19,7 +19,7 @@ export const row = (
 });
 
 /** Expects status 400 and a detail that contains `part`. */
-export const refused = (part: string) => ({ error: 400, detail: part });
+export const badRequest = (part: string) => ({ error: 400, detail: part });
 
 /**
  * Creates a history from each person's events in a short notation: `paid 4 12:00 plan=pro`. Dates are in March 2024

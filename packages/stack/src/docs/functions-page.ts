@@ -11,7 +11,7 @@ interface FunctionTable {
   aggregates: ReadonlyMap<string, readonly TableFunction[]>;
   windows: ReadonlyMap<string, readonly TableFunction[]>;
   resolverFunctions: ReadonlyMap<string, readonly [number, number]>;
-  otherNames: ReadonlyMap<string, string>;
+  aggregateAliases: ReadonlyMap<string, string>;
   isInternal(name: string): boolean;
 }
 interface Signatures {
@@ -31,13 +31,13 @@ export async function generateFunctionsPage(root: string): Promise<string> {
     root,
     'packages/insights/src/sql/functions/define.ts',
   )) as unknown as Signatures;
-  const { scalars, aggregates, windows, resolverFunctions, otherNames, isInternal } = table;
+  const { scalars, aggregates, windows, resolverFunctions, aggregateAliases, isInternal } = table;
   const rowsOf = (functions: FunctionTable['scalars']) =>
     [...functions].flatMap(([name, options]) =>
       isInternal(name) || resolverFunctions.has(name) ? [] : [row(name, options, kindName)],
     );
   const head = ['Function', 'Arguments', 'Result'];
-  const aliases = [...otherNames].map(([name, of]) => [`\`${name}\``, `\`${of}\``]);
+  const aliases = [...aggregateAliases].map(([name, of]) => [`\`${name}\``, `\`${of}\``]);
   const more = [...resolverFunctions]
     .filter(([name]) => !name.startsWith('_'))
     .map(([name, bounds]) => [`\`${name}\``, countText(bounds)]);

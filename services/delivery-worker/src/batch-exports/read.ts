@@ -133,15 +133,15 @@ export async function* readStoredPages(
   signal: AbortSignal,
 ): AsyncGenerator<EventRecord[]> {
   const pageQuery = { ...span, uuid: null, isOldestFirst: true, limit: maxRows, maxBytes: targetBytes };
-  let behind: { time: number; uuid: string } | null = null;
+  let after: { time: number; uuid: string } | null = null;
   for (let hasMore = true; hasMore; ) {
     const page: EventList = await events.list(
-      { ...pageQuery, behind },
+      { ...pageQuery, after },
       { signal, maxMs: longestPageMs, maxBytes: 64 * targetBytes },
     );
     if (page.events.length > 0) yield page.events;
     const last = page.events.at(-1);
-    behind = last ? { time: last[pageQuery.by].getTime(), uuid: last.uuid } : null;
+    after = last ? { time: last[pageQuery.by].getTime(), uuid: last.uuid } : null;
     hasMore = page.hasMore;
   }
 }

@@ -122,7 +122,7 @@ export const clickhouseDialect: Dialect = {
       ...(lists.length > 0 ? [sql`has(${sql.texts(lists.map(compact))}, JSONExtractRaw(${document}, ${key}))`] : []),
     ];
     const isEqual = sql`coalesce(${sql.join(ways, ' OR ')}, false)`;
-    const parts = property.of === 'event' && !usual.has(property.key) ? partsOfEqual(values) : null;
+    const parts = property.of === 'event' && !columnByProperty.has(property.key) ? partsOfEqual(values) : null;
     // ClickHouse parses only the documents that contain one of the strings, because parsing JSON takes most of the
     // time.
     return parts === null ? isEqual : sql`(multiSearchAny(${document}, ${sql.texts(parts)}) AND ${isEqual})`;
@@ -300,7 +300,7 @@ function scanForValue({ of, key }: DocumentProperty, otherwise: Fragment): Fragm
  * The SQL for each property that has its own column. The SQL accesses the column by name, because with `FINAL`, which
  * events from Kafka need, the function `tupleElement` would read the columns of all properties.
  */
-const usual: ReadonlyMap<string, Fragment> = new Map(
+const columnByProperty: ReadonlyMap<string, Fragment> = new Map(
   [...propertyColumns.few, ...propertyColumns.many].map((name) => [name, Fragment.of([`e.usual.\`${name}\``], [])]),
 );
 
@@ -308,7 +308,7 @@ const usual: ReadonlyMap<string, Fragment> = new Map(
 function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
   const { document, key } = found(property);
-  const own = property.of === 'event' ? usual.get(property.key) : undefined;
+  const own = property.of === 'event' ? columnByProperty.get(property.key) : undefined;
   return own ?? sql`JSONExtract(${document}, ${key}, 'Nullable(String)')`;
 }
 
@@ -316,7 +316,7 @@ function text(property: Property): Fragment {
 function labelText(property: Property): Fragment {
   // The join computes the text once per person. Computing it here would repeat the work for every event.
   if (property.of === 'person') return sql`p.${personTextColumn(property.key)}`;
-  if (property.of !== 'event' || usual.has(property.key)) return text(property);
+  if (property.of !== 'event' || columnByProperty.has(property.key)) return text(property);
   const raw = scanForValue(property, sql`''`);
   return sql`if(startsWith(${raw}, '"') AND position(${raw}, '\\\\') = 0, substring(${raw}, 2, length(${raw}) - 2), ${text(property)})`;
 }

@@ -50,7 +50,7 @@ export const resolverFunctions: ReadonlyMap<string, readonly [number, number]> =
 ]);
 
 /** Alternative names of aggregates, and the aggregates that they stand for. */
-export const otherNames: ReadonlyMap<string, string> = new Map([
+export const aggregateAliases: ReadonlyMap<string, string> = new Map([
   ['uniq', 'uniqExact'],
   ['countDistinct', 'uniqExact'],
   ['any', 'min'],
@@ -71,7 +71,7 @@ export const isInternal = (name: string) => internal.test(name) && (scalars.has(
 
 const publicNames: readonly string[] = [
   ...[...scalars.keys(), ...aggregates.keys()].filter((name) => !isInternal(name)),
-  ...otherNames.keys(),
+  ...aggregateAliases.keys(),
   ...windows.keys(),
   ...resolverFunctions.keys(),
   ...unitFunctions,
@@ -81,7 +81,7 @@ const publicNames: readonly string[] = [
 export function describeFunctions(): { name: string; type: 'scalar' | 'aggregate' | 'window' }[] {
   const typeOf = (name: string) => {
     const base = name.replace(/If$/, '');
-    if (aggregates.has(base) || otherNames.has(base)) return 'aggregate';
+    if (aggregates.has(base) || aggregateAliases.has(base)) return 'aggregate';
     return windows.has(name) ? 'window' : 'scalar';
   };
   const names = new Set(publicNames.filter((name) => !name.startsWith('_')));
@@ -137,7 +137,7 @@ const synonyms = new Map<string, string>([
 ]);
 
 /** Returns a function's name in the table. Names of functions in the SQL standard are not case-sensitive. */
-export const canonicalName = (name: string) => inAnyCase.get(name.toLowerCase()) ?? synonyms.get(name) ?? name;
+export const toFunctionTableName = (name: string) => inAnyCase.get(name.toLowerCase()) ?? synonyms.get(name) ?? name;
 
 /** PostHog functions that are rejected with a specific message. */
 export const refusedFunctions: ReadonlyMap<string, string> = new Map([

@@ -215,7 +215,7 @@ function overText({ partition, order, frame }: WindowExpression, printing: Print
 
 /** Prints a function call by filling in the function's template. */
 function callText(call: CallExpression, over: Fragment, printing: Printing): Fragment {
-  const { of, args, filter, isDistinct, levels = [] } = call;
+  const { of, args, filter, isDistinct, parameters = [] } = call;
   const { isPostgres, bind } = printing;
   const formed = (at: number, form: string | undefined): Fragment => {
     const given = args[at];
@@ -277,7 +277,7 @@ function callText(call: CallExpression, over: Fragment, printing: Printing): Fra
       case 'z':
         return bind('text', args.find(({ type }) => type.zone !== undefined)?.type.zone ?? 'UTC');
       case 'p':
-        return list(levels.map((level) => (isPostgres ? bind('float', level) : sql.literal(level))));
+        return list(parameters.map((one) => (isPostgres ? bind('float', one) : sql.literal(one))));
       case 'r':
         return pathText(args.slice(1), printing);
       case 'l':

@@ -15,7 +15,7 @@ import {
 } from '../tree.ts';
 import { text, time, uuid } from '../types.ts';
 import { printStatement } from './query.ts';
-import { usual } from './tables.ts';
+import { propertiesWithColumns } from './tables.ts';
 
 /** Maximum number of keys. With more keys, the second statement, which contains them, would be too long. */
 const maxKeys = 1000;
@@ -62,7 +62,7 @@ const columnsIn = (one: Expression): number[] => (one.is === 'column' ? [one.col
 
 function isLarge(column: TableColumn): boolean {
   if (column.of === 'column') return ['properties', 'poe.properties', 'elements_chain'].includes(column.name);
-  return column.of === 'property' && column.property.of === 'event' && !usual.has(column.property.key);
+  return column.of === 'property' && column.property.of === 'event' && !propertiesWithColumns.has(column.property.key);
 }
 
 /** Prints the query for the keys of a page, in any order. */

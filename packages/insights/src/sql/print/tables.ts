@@ -158,7 +158,9 @@ function propertyText(
   }
   if (path.length === 0) {
     if (!isPostgres)
-      return property.of === 'event' && usual.has(property.key) ? text : sortedObject(property, text, printing);
+      return property.of === 'event' && propertiesWithColumns.has(property.key)
+        ? text
+        : sortedObject(property, text, printing);
     const json = documentOf(property, printing);
     const key = bind('text', property.key);
     return sql`CASE jsonb_typeof(${json} -> ${key}) WHEN 'string' THEN ${json} ->> ${key}
@@ -177,7 +179,7 @@ function propertyText(
  * Properties that have their own column in ClickHouse. Reading such a column, which contains strings, avoids reading
  * the event's document.
  */
-export const usual: ReadonlySet<string> = new Set([...propertyColumns.few, ...propertyColumns.many]);
+export const propertiesWithColumns: ReadonlySet<string> = new Set([...propertyColumns.few, ...propertyColumns.many]);
 
 /** Prints an object with sorted keys, because PostgreSQL does not keep the order in which a client sent them. */
 function sortedObject(

@@ -2,7 +2,7 @@
 
 import type { Call } from '../ast.ts';
 import type { SqlFunction } from '../functions/define.ts';
-import { aggregates, canonicalName, otherNames, scalars } from '../functions/index.ts';
+import { aggregateAliases, aggregates, scalars, toFunctionTableName } from '../functions/index.ts';
 import { SqlProblem } from '../problem.ts';
 import { type CallExpression, type Expression, mayBeNan, someOf } from '../tree.ts';
 import { flag, nullable, type SqlType } from '../types.ts';
@@ -13,10 +13,10 @@ import { rejectNestedList, toCondition } from './values.ts';
 /** Resolves an aggregate, with or without the suffix `If`. */
 export function resolveAggregate(node: Call, scope: Scope, isWindow = false): CallExpression | null {
   const { place } = node;
-  const written = canonicalName(node.name);
-  const isIf = !aggregates.has(written) && !otherNames.has(written) && written.endsWith('If');
+  const written = toFunctionTableName(node.name);
+  const isIf = !aggregates.has(written) && !aggregateAliases.has(written) && written.endsWith('If');
   const base = isIf ? written.slice(0, -2) : written;
-  const name = otherNames.get(base) ?? base;
+  const name = aggregateAliases.get(base) ?? base;
   const options = aggregates.get(name);
   if (options === undefined) return null;
   if (scope.aggregate !== null && !isWindow) throw nestedAggregate(written, scope.aggregate, place);
@@ -39,7 +39,7 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
       place,
     );
   if (!isDistinctCount) checkCount({ name: written, word: 'Aggregation', place }, options, given.length);
-  const levels = levelsOf(node, written);
+  const parameters = readParameters(node, written);
   const variant = isDistinctCount ? 'uniqExact' : isUnique ? 'groupUniqArray' : variantOf(name, given[0]);
   for (const of of aggregates.get(variant) ?? []) {
     const args = convertArguments(of, given, { scope, place });
@@ -57,7 +57,7 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
       of,
       args,
       type,
-      ...(levels && { levels }),
+      ...(parameters && { parameters }),
       ...(isDistinct && { isDistinct }),
       ...(filter && { filter }),
     };
@@ -122,7 +122,7 @@ const listLimits: ReadonlyMap<string, { default: number; max: number }> = new Ma
   ['groupUniqArray', { default: 10_000, max: 10_000 }],
 ]);
 
-function levelsOf({ params, place, args, name }: Call, written: string): number[] | null {
+function readParameters({ params, place, args, name }: Call, written: string): number[] | null {
   const base = written.replace(/If$/, '');
   if (base === 'median') return [0.5];
   const limit = listLimits.get(base);

@@ -31,7 +31,7 @@ export interface At {
 }
 
 /** Resolves the calls of a function that is not in the function table, or whose result depends on more than types. */
-export type Handler = (node: Call, scope: Scope) => Expression;
+export type CallResolver = (node: Call, scope: Scope) => Expression;
 
 export const argumentsOf = (node: Call, scope: Scope): Expression[] =>
   node.args.map((arg) => scope.run.expression(arg, scope));

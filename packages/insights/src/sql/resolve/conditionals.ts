@@ -5,7 +5,7 @@ import { printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { arrayOf, flag, nullable, text, tupleOf } from '../types.ts';
-import { applyFunction, argumentsOf, type Handler, resolveFunction } from './calls.ts';
+import { applyFunction, argumentsOf, type CallResolver, resolveFunction } from './calls.ts';
 import { compare, not, resolveComparison } from './comparisons.ts';
 import { convertToCommonType, rejectNestedList, textConstant, textOf, toCondition } from './values.ts';
 
@@ -25,7 +25,7 @@ const choice = (cases: { when: Expression; result: Expression }[], otherwise: Ex
 };
 
 /** Resolves `if(c, a, b)` and `multiIf(c, a, d, b, e)`. */
-const chooses: Handler = (node, scope) => {
+const chooses: CallResolver = (node, scope) => {
   if (node.args.length % 2 === 0)
     throw new SqlProblem(`Function '${node.name}' expects an odd number of arguments.`, node.place);
   const given = argumentsOf(node, scope);
@@ -39,7 +39,7 @@ const chooses: Handler = (node, scope) => {
 };
 
 /** Resolves `CASE x WHEN a THEN b ELSE c END`. */
-const caseOf: Handler = (node, scope) => {
+const caseOf: CallResolver = (node, scope) => {
   const [value, ...rest] = argumentsOf(node, scope);
   if (value === undefined) throw new SqlProblem('CASE needs a value.', node.place);
   const name = printed(node.args[0] as Node);
@@ -52,7 +52,7 @@ const caseOf: Handler = (node, scope) => {
   return choice(cases, rest.at(-1) as Expression, node.place);
 };
 
-const coalesces: Handler = (node, scope) => {
+const coalesces: CallResolver = (node, scope) => {
   const { type, parts } = convertToCommonType(argumentsOf(node, scope), node.place, `The arguments of '${node.name}'`);
   const isNullable = parts.every((part) => part.type.isNullable);
   const cases = parts.slice(0, -1).map((part): { when: Expression; result: Expression } => ({
@@ -62,7 +62,7 @@ const coalesces: Handler = (node, scope) => {
   return { is: 'choice', cases, otherwise: parts.at(-1) as Expression, type: nullable(type, isNullable) };
 };
 
-const nullIf: Handler = (node, scope) => {
+const nullIf: CallResolver = (node, scope) => {
   const [value, other] = argumentsOf(node, scope);
   if (value === undefined || other === undefined) throw new SqlProblem('nullIf needs two arguments.', node.place);
   const when = compare(value, other, { comparator: '=', place: node.place, name: printed(node.args[0] as Node) });
@@ -72,7 +72,7 @@ const nullIf: Handler = (node, scope) => {
 
 /** Returns the least or greatest argument, or null if any argument is null. */
 const extreme =
-  (comparator: '<=' | '>='): Handler =>
+  (comparator: '<=' | '>='): CallResolver =>
   (node, scope) => {
     const { type, parts } = convertToCommonType(
       argumentsOf(node, scope),
@@ -95,7 +95,7 @@ const extreme =
   };
 
 const logic =
-  (is: 'all' | 'any'): Handler =>
+  (is: 'all' | 'any'): CallResolver =>
   (node, scope) => ({
     is,
     parts: node.args.map((arg) => toCondition(scope.run.expression(arg, scope), arg.place)),
@@ -103,7 +103,7 @@ const logic =
   });
 
 /** Resolves `transform(x, from, to, otherwise)`. */
-const transform: Handler = (node, scope) => {
+const transform: CallResolver = (node, scope) => {
   const [value, from, to, otherwise] = argumentsOf(node, scope);
   if (
     value === undefined ||
@@ -131,13 +131,13 @@ export function arrayNode(parts: readonly Expression[], place: Place): Expressio
   return { is: 'array', parts: converted, type: arrayOf(type) };
 }
 
-const tuple: Handler = (node, scope) => {
+const tuple: CallResolver = (node, scope) => {
   const parts = argumentsOf(node, scope);
   return { is: 'tuple', parts, type: tupleOf(parts.map(({ type }) => type)) };
 };
 
 const comparing =
-  (comparator: '=' | '<>' | '<' | '<=' | '>' | '>='): Handler =>
+  (comparator: '=' | '<>' | '<' | '<=' | '>' | '>='): CallResolver =>
   (node, scope) => {
     const [left, right] = argumentsOf(node, scope);
     return compare(left as Expression, right as Expression, {
@@ -147,10 +147,14 @@ const comparing =
     });
   };
 
-const isNull: Handler = (node, scope) => ({ is: 'null', part: argumentsOf(node, scope)[0] as Expression, type: flag });
+const isNull: CallResolver = (node, scope) => ({
+  is: 'null',
+  part: argumentsOf(node, scope)[0] as Expression,
+  type: flag,
+});
 
 /** Resolves `format('{} of {}', a, b)` and `format('{1} {0}', a, b)`, which insert values into a constant string. */
-const format: Handler = (node, scope) => {
+const format: CallResolver = (node, scope) => {
   const { place } = node;
   const [first, ...args] = argumentsOf(node, scope);
   const written = textOf(first);
@@ -179,12 +183,12 @@ const format: Handler = (node, scope) => {
 };
 
 /** Unlike the other functions with a pattern, `splitByRegexp` has it as the first argument. */
-const splitByRegexp: Handler = (node, scope) => {
+const splitByRegexp: CallResolver = (node, scope) => {
   const [pattern, value] = node.args as [Node, Node];
   return resolveFunction('splitByRegexp', [value, pattern], { scope, place: node.place });
 };
 
-export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+export const conditionals: ReadonlyMap<string, CallResolver> = new Map<string, CallResolver>([
   ...([
     ['if', chooses],
     ['multiIf', chooses],
@@ -219,7 +223,7 @@ export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handle
     ['greater', comparing('>')],
     ['greaterOrEquals', comparing('>=')],
   ] as const),
-  ...(['in', 'notIn', 'notILike'] as const).map((name): [string, Handler] => [
+  ...(['in', 'notIn', 'notILike'] as const).map((name): [string, CallResolver] => [
     name,
     (node, scope) => {
       const [left, right] = node.args as [Node, Node];

@@ -18,7 +18,7 @@ import {
   typeName,
   uuid,
 } from '../types.ts';
-import { type At, applyFunction, type Handler } from './calls.ts';
+import { type At, applyFunction, type CallResolver } from './calls.ts';
 import type { Scope } from './scope.ts';
 import { emptyValue, isNull, readTime, textConstant, textOf } from './values.ts';
 
@@ -62,7 +62,7 @@ function castTo(value: Expression, type: SqlType, place: Place): Expression {
 }
 
 const cast =
-  (type: SqlType): Handler =>
+  (type: SqlType): CallResolver =>
   (node, scope) =>
     castTo(first(node, scope), type, node.place);
 
@@ -131,12 +131,12 @@ function withoutNull(value: Expression): Expression {
 }
 
 const orZero =
-  (type: SqlType): Handler =>
+  (type: SqlType): CallResolver =>
   (node, scope) =>
     withoutNull(castTo(first(node, scope), type, node.place));
 
 /** Parses times in ISO 8601 and in the SQL format. PostgreSQL and ClickHouse disagree on other formats. */
-const parseDateTime: Handler = (node, scope) => {
+const parseDateTime: CallResolver = (node, scope) => {
   const value = first(node, scope);
   const written = textOf(value);
   if (written !== null && readTime(written, 'UTC') === null)
@@ -162,7 +162,7 @@ const shortFormats: Readonly<Record<string, string>> = { F: '%Y-%m-%d', T: '%H:%
  * Resolves `parseDateTime(text, format)`, which parses a time in a constant format. The result is null if the string
  * has another format.
  */
-const parseWithFormat: Handler = (node, scope) => {
+const parseWithFormat: CallResolver = (node, scope) => {
   const { args, place } = node;
   const [value, format] = args as [Node, Node];
   const written = format.node === 'Constant' && typeof format.value === 'string' ? format.value : null;
@@ -192,10 +192,10 @@ const parseWithFormat: Handler = (node, scope) => {
   );
 };
 
-const languageName: Handler = (node, scope) =>
+const languageName: CallResolver = (node, scope) =>
   applyFunction('languageName', [first(node, scope), textConstant(languageNames)], { scope, place: node.place });
 
-export const conversions: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+export const conversions: ReadonlyMap<string, CallResolver> = new Map<string, CallResolver>([
   ['toString', cast(text)],
   ['toFloat', cast(float)],
   ['toFloatOrZero', orZero(float)],

@@ -1,7 +1,14 @@
 // Resolves expressions: converts each node of the syntax tree to a typed expression.
 
 import type { Call, Node, WindowExpr, WindowFunction } from '../ast.ts';
-import { aggregates, canonicalName, isInternal, otherNames, resolverFunctions, windows } from '../functions/index.ts';
+import {
+  aggregateAliases,
+  aggregates,
+  isInternal,
+  resolverFunctions,
+  toFunctionTableName,
+  windows,
+} from '../functions/index.ts';
 import { fieldPath, printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type {
@@ -102,7 +109,7 @@ function arithmetic(node: Extract<Node, { node: 'ArithmeticOperation' }>, scope:
 }
 
 function resolveCall(node: Call, scope: Scope): Expression {
-  const name = canonicalName(node.name);
+  const name = toFunctionTableName(node.name);
   const { place } = node;
   if (name === 'arrayJoin') return expand(node, scope);
   if (name === 'arrayElement' || name === 'tupleElement') return elementOf({ ...node, name }, scope);
@@ -244,7 +251,7 @@ function scalarQuery(node: Extract<Node, { node: 'SelectQuery' | 'SelectSetQuery
 
 function windowOf(node: WindowFunction, scope: Scope): WindowExpression {
   const { place } = node;
-  const written = canonicalName(node.name);
+  const written = toFunctionTableName(node.name);
   const over = node.over_expr ?? scope.windows[node.over_identifier ?? ''];
   if (over === undefined) throw new SqlProblem(`The window \`${node.over_identifier}\` does not exist.`, place);
   const args = [...(node.exprs ?? []), ...(node.args ?? [])];
@@ -256,7 +263,7 @@ function windowOf(node: WindowFunction, scope: Scope): WindowExpression {
       place,
     );
   const isOwn = windows.has(written) || shift !== null;
-  if (!isOwn && !aggregates.has(otherNames.get(written) ?? written.replace(/If$/, '')))
+  if (!isOwn && !aggregates.has(aggregateAliases.get(written) ?? written.replace(/If$/, '')))
     return unknownFunction(node.name, place);
   const inner: Scope = { ...scope, aggregate: null };
   const call = isOwn ? ownWindow(written, args, { scope: inner, place }) : aggregateOver(node, args, inner);

@@ -4,7 +4,7 @@ import type { Call, Node } from '../ast.ts';
 import { SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { nullable } from '../types.ts';
-import { type Handler, resolveFunction } from './calls.ts';
+import { type CallResolver, resolveFunction } from './calls.ts';
 import { compare } from './comparisons.ts';
 import { textConstant } from './values.ts';
 
@@ -24,7 +24,7 @@ function namedType({ args, name, place }: Call): { type: string; wrong: SqlProbl
 }
 
 /** Resolves `JSONExtract(json, 'key', 'Type')`. */
-const jsonExtract: Handler = (node, scope) => {
+const jsonExtract: CallResolver = (node, scope) => {
   const { place } = node;
   const { type, wrong } = namedType(node);
   const path = node.args.slice(0, -1);
@@ -50,13 +50,13 @@ const jsonExtract: Handler = (node, scope) => {
 };
 
 /** Resolves `JSONExtractKeysAndValues(json, 'String')`. Values of other types are returned as JSON. */
-const keysAndValues: Handler = (node, scope) => {
+const keysAndValues: CallResolver = (node, scope) => {
   const { type, wrong } = namedType(node);
   if (type !== 'String') throw wrong;
   return resolveFunction('JSONExtractKeysAndTexts', node.args.slice(0, -1), { scope, place: node.place });
 };
 
-export const jsonFunctions: ReadonlyMap<string, Handler> = new Map([
+export const jsonFunctions: ReadonlyMap<string, CallResolver> = new Map([
   ['JSONExtract', jsonExtract],
   ['JSONExtractKeysAndValues', keysAndValues],
 ]);

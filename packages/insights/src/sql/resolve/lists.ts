@@ -4,10 +4,10 @@ import type { Node } from '../ast.ts';
 import { SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { int } from '../types.ts';
-import { applyFunction, type Handler, resolveFunction } from './calls.ts';
+import { applyFunction, type CallResolver, resolveFunction } from './calls.ts';
 import { isConstant, longestList } from './values.ts';
 
-const range: Handler = (node, scope) => {
+const range: CallResolver = (node, scope) => {
   const bounds = node.args
     .map((arg) => scope.run.expression(arg, scope))
     .map((one) => (isConstant(one) && one.type.kind === 'int' ? Number(one.value) : null));
@@ -23,7 +23,7 @@ const range: Handler = (node, scope) => {
 };
 
 /** Resolves `arrayZip(a, b)` as `arrayMap((x, y) -> (x, y), a, b)`. */
-const zip: Handler = ({ args, place }, scope) => {
+const zip: CallResolver = ({ args, place }, scope) => {
   const names = args.map((_, at) => `item${at}`);
   const parts = names.map((name): Node => ({ node: 'Field', chain: [name], place }));
   const lambda: Node = { node: 'Lambda', args: names, expr: { node: 'Tuple', exprs: parts, place }, place };
@@ -31,7 +31,7 @@ const zip: Handler = ({ args, place }, scope) => {
 };
 
 /** Resolves `arrayReverseSort(list)` as `arrayReverseSort(item -> item, list)`. */
-const reverseSort: Handler = ({ args, place }, scope) => {
+const reverseSort: CallResolver = ({ args, place }, scope) => {
   const body: Node = { node: 'Field', chain: ['item'], place };
   const lambda: Node = { node: 'Lambda', args: ['item'], expr: body, place };
   return resolveFunction('arrayReverseSort', args[0]?.node === 'Lambda' ? args : [lambda, ...args], { scope, place });
@@ -48,7 +48,7 @@ const reductions: Readonly<Record<string, string>> = {
 };
 
 /** Resolves `arrayReduce('sum', list)`. */
-const reduce: Handler = ({ args, place }, scope) => {
+const reduce: CallResolver = ({ args, place }, scope) => {
   const [first, ...lists] = args;
   const name = first?.node === 'Constant' ? String(first.value) : '';
   const reduction = reductions[name];
@@ -57,7 +57,7 @@ const reduce: Handler = ({ args, place }, scope) => {
   throw new SqlProblem(`arrayReduce supports only ${known}, found '${name}'.`, first?.place ?? place);
 };
 
-export const lists: ReadonlyMap<string, Handler> = new Map([
+export const lists: ReadonlyMap<string, CallResolver> = new Map([
   ['range', range],
   ['arrayZip', zip],
   ['arrayReverseSort', reverseSort],

@@ -4,7 +4,7 @@ import { createTimeZone, isTimeZone } from '@millrace/schedule';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { describe, interval, isMoment, isNumber, type TimeUnit, time, timeUnits } from '../types.ts';
-import { type At, applyFunction, argumentsOf, type Handler } from './calls.ts';
+import { type At, applyFunction, argumentsOf, type CallResolver } from './calls.ts';
 import { toDateTime } from './conversions.ts';
 import type { Scope } from './scope.ts';
 import { convert, dateConstant, intConstant, isConstant, readDate, textOf, timeConstant } from './values.ts';
@@ -37,7 +37,7 @@ function moment(value: Expression | undefined, { scope, place }: At): Expression
 }
 
 const difference =
-  (prefix: 'diff' | 'age'): Handler =>
+  (prefix: 'diff' | 'age'): CallResolver =>
   (node, scope) => {
     const at = { scope, place: node.place };
     const [unit, from, to] = argumentsOf(node, scope);
@@ -63,7 +63,7 @@ const negated = (count: Expression, at: At): Expression =>
     : applyFunction('negate', [count], at);
 
 const adds =
-  (unit: TimeUnit, isMinus: boolean): Handler =>
+  (unit: TimeUnit, isMinus: boolean): CallResolver =>
   (node, scope) => {
     const at = { scope, place: node.place };
     const [value, count] = argumentsOf(node, scope);
@@ -74,7 +74,7 @@ const adds =
 
 /** Resolves functions such as `dateAdd('day', 3, t)`. */
 const dateAdd =
-  (isMinus: boolean): Handler =>
+  (isMinus: boolean): CallResolver =>
   (node, scope) => {
     const at = { scope, place: node.place };
     const [unit, count, value] = argumentsOf(node, scope);
@@ -86,7 +86,7 @@ const dateAdd =
 
 /** Resolves an interval to its number of units. The type of the expression contains the unit. */
 const toInterval =
-  (unit: TimeUnit): Handler =>
+  (unit: TimeUnit): CallResolver =>
   (node, scope) => {
     const [given] = argumentsOf(node, scope);
     const written = /^\d{1,9}$/.exec(textOf(given) ?? '');
@@ -110,7 +110,7 @@ const startFunctions: Record<TimeUnit, string> = {
   year: 'toStartOfYear',
 };
 
-const truncate: Handler = (node, scope) => {
+const truncate: CallResolver = (node, scope) => {
   const at = { scope, place: node.place };
   const [unit, value] = argumentsOf(node, scope);
   return applyFunction(
@@ -128,7 +128,7 @@ function weekMode(mode: Expression, supported: readonly number[], { place }: At)
   return found;
 }
 
-const startOfWeek: Handler = (node, scope) => {
+const startOfWeek: CallResolver = (node, scope) => {
   const at = { scope, place: node.place };
   const [value, mode] = argumentsOf(node, scope);
   const isSunday = mode === undefined ? scope.run.settings.weekStart === 0 : weekMode(mode, [0, 1, 3], at) === 0;
@@ -136,7 +136,7 @@ const startOfWeek: Handler = (node, scope) => {
 };
 
 /** Resolves `toWeek(t)` and, for ISO weeks, `toWeek(t, 3)`. */
-const week: Handler = (node, scope) => {
+const week: CallResolver = (node, scope) => {
   const at = { scope, place: node.place };
   const [value, mode] = argumentsOf(node, scope);
   const isIso = mode !== undefined && weekMode(mode, [0, 3], at) === 3;
@@ -147,7 +147,7 @@ const week: Handler = (node, scope) => {
 const firstMonday = '1970-01-05';
 const longestIntervalDays = 3660;
 
-const startOfInterval: Handler = (node, scope) => {
+const startOfInterval: CallResolver = (node, scope) => {
   const at = { scope, place: node.place };
   const [value, length] = argumentsOf(node, scope);
   const unit = length?.type.unit;
@@ -170,7 +170,7 @@ const startOfInterval: Handler = (node, scope) => {
 };
 
 const startOfMinutes =
-  (minutes: number): Handler =>
+  (minutes: number): CallResolver =>
   (node, scope) => {
     const at = { scope, place: node.place };
     return applyFunction('toStartOfMinutes', [moment(argumentsOf(node, scope)[0], at), intConstant(minutes)], at);
@@ -183,7 +183,7 @@ function zoneIn(argument: Expression | undefined, place: Place): string {
   return zone;
 }
 
-const toZone: Handler = (node, scope) => {
+const toZone: CallResolver = (node, scope) => {
   const at = { scope, place: node.place };
   const [value, zone] = argumentsOf(node, scope);
   const found = moment(value, at);
@@ -195,14 +195,14 @@ const toZone: Handler = (node, scope) => {
   };
 };
 
-const dateTime: Handler = (node, scope) => {
+const dateTime: CallResolver = (node, scope) => {
   const [value, zone] = argumentsOf(node, scope);
   const name = zone === undefined ? scope.run.settings.zone : zoneIn(zone, node.args[1]?.place ?? node.place);
   return toDateTime(value as Expression, name, { scope, place: node.place });
 };
 
 /** Resolves `toDate`. A constant string is converted immediately. */
-const toDate: Handler = (node, scope) => {
+const toDate: CallResolver = (node, scope) => {
   const [value] = argumentsOf(node, scope);
   const written = textOf(value);
   if (written === null || value === undefined)
@@ -240,7 +240,7 @@ export function momentArithmetic(
   return null;
 }
 
-const unitHandlers = timeUnits.flatMap((unit): [string, Handler][] => {
+const unitResolvers = timeUnits.flatMap((unit): [string, CallResolver][] => {
   const word = `${unit[0]?.toUpperCase()}${unit.slice(1)}`;
   return [
     [`toInterval${word}`, toInterval(unit)],
@@ -249,8 +249,8 @@ const unitHandlers = timeUnits.flatMap((unit): [string, Handler][] => {
   ];
 });
 
-export const moments: ReadonlyMap<string, Handler> = new Map<string, Handler>([
-  ...unitHandlers,
+export const moments: ReadonlyMap<string, CallResolver> = new Map<string, CallResolver>([
+  ...unitResolvers,
   ['now', (_, scope) => timeConstant(scope.run.settings.now, scope.run.settings.zone)],
   ['today', (_, scope) => today(scope, 0)],
   ['yesterday', (_, scope) => today(scope, -1)],

@@ -40,7 +40,7 @@ export async function listPropertiesOfStoredEvents(read: StoreRead, eventNames: 
         where: { all: [] },
         from: null,
         to: null,
-        behind: null,
+        after: null,
         isOldestFirst: false,
         limit: latestOfName,
         maxBytes: mostBytes,

@@ -72,7 +72,7 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
       by: 'timestamp',
       from: null,
       to: null,
-      behind: null,
+      after: null,
       isOldestFirst: true,
       limit: maxMergeEvents,
       maxBytes: maxMergeBytes,

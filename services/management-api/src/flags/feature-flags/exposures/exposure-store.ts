@@ -60,7 +60,7 @@ export async function countExposures(
       },
       edges: days.map(({ starts_at }) => starts_at.getTime()),
       conversionEvent,
-      most,
+      maxCalls: most,
       maxVariants,
     },
     createBudget(read),
