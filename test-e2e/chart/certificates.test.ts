@@ -23,7 +23,7 @@ test.each([
   expect(await ingress(values)).toEqual({ annotations: undefined, tls: undefined, ...expected });
 });
 
-test('requests a certificate for the Ingress host in the example from cert-manager', async () => {
+test('the example requests a certificate for the Ingress host from cert-manager', async () => {
   const [found] = filterByKind(await renderChart({ examples: ['regional'] }), 'Ingress');
   expect(found?.metadata.annotations).toHaveProperty(['cert-manager.io/cluster-issuer']);
   expect(found?.spec.tls).toEqual([{ hosts: ['events.example.com'], secretName: 'events-example-com-tls' }]);

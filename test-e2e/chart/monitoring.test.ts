@@ -57,7 +57,7 @@ test.each([
   ['rules', '.yaml', 'PrometheusRule'],
   ['dashboards', '.json', 'ConfigMap'],
 ])(
-  'the chart contains every file in deploy/observability/%s, with a name that is short enough',
+  'the chart contains every file in deploy/observability/%s under a short enough name',
   async (folder, ending, kind) => {
     const names = (await readdir(join(root, 'deploy/observability', folder))).filter((name) => name.endsWith(ending));
     // The release name has the maximum length.

@@ -68,8 +68,8 @@ export async function seedProject(services: RunningServices): Promise<SeededProj
 type EventName = '$ai_generation' | '$groupidentify' | '$pageview' | 'purchase';
 
 /**
- * Five companies are identified, five persons have used a language model, and a seventh of the remaining events are
- * purchases.
+ * Returns an event's name. Five companies are identified, five persons have used a language model, and a seventh of the
+ * remaining events are purchases.
  */
 function eventName(index: number): EventName {
   if (index % 50 === 7) return '$ai_generation';

@@ -4,7 +4,10 @@ import { buildSdkPrograms, type SdkProgram } from '../sdks/program-sdks.ts';
 import type { FlagCase } from './flag-cases.ts';
 import { type FlagSdk, type FlagTarget, getPersonProperties, type SdkResult } from './flag-sdk.ts';
 
-/** Returns the SDKs for other languages. Each SDK is a program that reads cases and writes results as lines of JSON. */
+/**
+ * Returns the SDKs for languages other than JavaScript. Each SDK is a program that reads cases and writes results as
+ * lines of JSON.
+ */
 export async function createProgramFlagSdks(): Promise<FlagSdk[]> {
   return (await buildSdkPrograms()).map(toFlagSdk);
 }

@@ -19,8 +19,8 @@ export interface ReleaseBuild {
 }
 
 /**
- * Builds a different revision of the repository like a release, with the dependencies from its lockfile. Caches the
- * result.
+ * Builds a different revision of the repository in the same way as a release, with the dependencies from its lockfile.
+ * Caches the result.
  * @param ref a tag, a branch or a commit
  * @throws Error if git cannot find the revision, or if the build fails
  */

@@ -34,7 +34,7 @@ const switches = [
 /**
  * Launches a Chromium without background activity. Each visitor is a browser context. Without additional switches, all
  * test files in this worker process share one browser, and closing it closes only this call's visitors.
- * @param keepsPages whether to keep left pages in the back/forward cache, which automation disables by default
+ * @param keepsPages whether to use the back/forward cache, which automation disables by default
  * @param more the additional Chromium switches
  * @throws Error if Chromium is not installed
  */

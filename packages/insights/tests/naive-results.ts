@@ -114,7 +114,7 @@ export function filterHistory(history: History, filters: readonly NaiveFilter[])
   return { ...history, events: history.events.filter(isSelected) };
 }
 
-/** Returns an event's breakdown value. The result is null for missing values, null and empty text. */
+/** Returns an event's breakdown value. The result is null for missing values, null and empty strings. */
 export function breakdownValueOf(history: History, event: HistoryEvent, by: NaiveProperty): string | null {
   const value = propertyOf(history, event, by);
   return value === undefined || value === null || value === '' ? null : String(value);

@@ -70,7 +70,7 @@ export function naiveOverview(events: readonly WebEvent[], query: NaiveWebQuery)
 
 export type NaiveBreakdown = 'Page' | 'InitialPage' | 'ExitPage' | 'InitialUTMSource' | 'Browser';
 
-/** Returns value, visitors, views and bounce rate of each row. The row with the most visitors comes first. */
+/** Returns the value, visitors, views and bounce rate of each row. The row with the most visitors comes first. */
 export function naiveTable(events: readonly WebEvent[], query: NaiveWebQuery, by: NaiveBreakdown): unknown[][] {
   const visits = visitsOf(events, query);
   const valuesOf = ({ views, first, last }: Visit): (string | null)[] => {

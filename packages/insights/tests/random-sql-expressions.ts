@@ -141,7 +141,7 @@ function argument(dice: Dice, { kind }: Argument, depth: number): string {
 const document = ({ pick, chance, columns }: Dice) =>
   chance(0.8) ? pick(columns.document) : `'{"items": [1, "x"], "note": null}'`;
 
-/** Returns two lists of equal length, as arguments. */
+/** Returns two lists of equal length, for use as function arguments. */
 const twice = (list: string) => `${list}, arrayReverse(${list})`;
 
 /** Builds expressions from operators, and from functions that are not in the table. */

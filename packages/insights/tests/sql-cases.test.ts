@@ -39,7 +39,7 @@ describe.each(engines)('SQL cases on $name', (engine) => {
   });
 
   test.each(Object.entries(databaseSchema().tables))(
-    'a query can read every described column of %s',
+    'a query can read every column of %s that the schema describes',
     async (name, { fields }) => {
       const columns = Object.values(fields).flatMap(({ hogql_value: field, fields: below }) =>
         // The schema does not describe the columns of objects within objects.

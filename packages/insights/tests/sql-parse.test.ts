@@ -38,7 +38,7 @@ test('reports the position of an error in deeply nested calls', async () => {
   });
 });
 
-test('rejects deeply nested calls that cannot be parsed one by one', async () => {
+test('rejects deeply nested calls that cannot be parsed in pieces', async () => {
   const text = `SELECT ${'CAST('.repeat(7)}1${' AS Int64)'.repeat(7)}`;
   await expect(parser.parse(text)).rejects.toThrow('Function calls can be nested at most 6 levels deep');
 });

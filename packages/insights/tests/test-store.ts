@@ -123,7 +123,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
 
 export const logger = createLogger('insights-test', 'error');
 
-/** Adds a partition that accepts events with any time. */
+/** Opens a test database with a partition that accepts events with any time. */
 async function openDatabase() {
   const own = await createTestDatabase();
   const database = createDatabase({ url: own.url, logger, poolSize: 4 });

@@ -638,7 +638,7 @@ describe.each(engines)('engine differences on $name', (engine) => {
     expect((await rows(['properties', 'properties.list']))[0]).toEqual([properties, properties.list]);
   });
 
-  test('sorts rows with counts by selected columns', async () => {
+  test('sorts rows that contain counts by any selected column, including the counts', async () => {
     const project = await projectWith([
       ['2026-11-10T12:00:00.250Z'],
       ['2026-11-10T12:00:00.250Z', {}, 'other'],

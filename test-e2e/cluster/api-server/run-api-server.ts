@@ -156,7 +156,7 @@ interface KubeconfigFields {
 }
 
 /**
- * Writes a kubeconfig file, with which kubectl, Helm and the programs of Kubernetes connect to the API server. The file
+ * Writes a kubeconfig file, with which kubectl, Helm and Kubernetes programs connect to the API server. The file
  * contains JSON, which is valid YAML.
  */
 function writeKubeconfig(file: string, { server, authority, token }: KubeconfigFields): void {

@@ -12,7 +12,7 @@ function hierarchies(): string[] {
     .filter((path) => existsSync(join(path, 'cgroup.procs')));
 }
 
-/** Creates the control group for a kubelet's pods, which the kubelet needs to start. */
+/** Creates the control group for a kubelet's pods, without which the kubelet cannot start. */
 export function createCgroup(path: string): void {
   for (const hierarchy of hierarchies()) {
     let parent = hierarchy;

@@ -113,7 +113,7 @@ async function refusalOfKafka(address: string, authority: string): Promise<strin
   }
 }
 
-/** Counts a component's unready pods, and those of them that report an expired certificate. */
+/** Counts a component's unready pods, and how many of them report an expired certificate. */
 async function expiredPods(release: Release, component: string, called: string): Promise<string> {
   const pods = await release.pods(component);
   const waiting = pods.filter(({ isReady, isEnding }) => !isReady && !isEnding);

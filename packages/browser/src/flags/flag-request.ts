@@ -114,7 +114,7 @@ export function createFlagInputMembers({ store, signals }: Core, reload: () => v
     if (isReloading) reload();
   };
 
-  /** Accepts both `{ $set, $set_once }` and plain properties. */
+  /** Merges properties that are either plain or in the format `{ $set, $set_once }`. */
   const withSet = (before: Properties, { $set, $set_once: once, ...plain }: Properties): Properties => ({
     ...before,
     ...(once as Properties),

@@ -257,7 +257,7 @@ function planTrendsPoint(
   }
 }
 
-/** Restricts events to a breakdown value. The label for all other values does not restrict events. */
+/** Restricts events to a breakdown value. Adds no restriction for the label that stands for all other values. */
 function breakdownCondition({ breakdown }: InsightActorsQuery, plan: BreakdownPlan): Condition {
   if (breakdown === undefined) return { all: [] };
   const values = [breakdown].flat().map(String);

@@ -55,7 +55,7 @@ export interface FilterContext {
 const everything: Condition = { all: [] };
 
 /**
- * Translates lists or groups of filters, combined with AND.
+ * Translates lists or groups of filters, and combines them with AND.
  * @param path the path of the filters that errors contain, for example `series.0.properties`.
  */
 export function readFilters(filters: unknown, path: string, context: FilterContext): Condition {

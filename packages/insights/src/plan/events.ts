@@ -83,7 +83,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
     },
   };
 
-  /** Parses a time and adds one millisecond. */
+  /** Parses the time of an exclusive lower bound, and returns the next millisecond. */
   function after(text: string, path: string): number {
     const moment = parseMoment(text, clock);
     if (moment === null)

@@ -157,7 +157,7 @@ function withKeys(select: Select, keys: readonly EventKey[]): Select {
   };
 }
 
-/** @throws SqlProblem unless the query consists of columns of events and an optional condition */
+/** @throws SqlProblem unless the query selects only columns of events, with an optional condition */
 function checkShape(tree: Select | SelectSet): Select {
   if (tree.node === 'SelectSetQuery') throw new SqlProblem('UNIONs are not supported', tree.place);
   const { select_from: from } = tree;

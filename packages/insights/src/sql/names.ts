@@ -142,7 +142,7 @@ export function createPrinter(forms: Forms): (node: Node) => string {
   }
 }
 
-/** Prints an expression in the form that names a column. */
+/** Prints an expression as the name of a result column. */
 export const printed = createPrinter({
   query: () => '(subquery)',
   injected: () => 'true',

@@ -15,7 +15,7 @@ interface Piece {
   groups: number;
 }
 
-/** A call or a pair of parentheses. Its contents are indexes of pieces. */
+/** A call or a pair of parentheses. Its contents are stored as the indexes of pieces. */
 interface Group {
   call: { name: string; start: number; end: number; isDistinct: boolean } | null;
   content: number[];

@@ -91,7 +91,7 @@ export function checkQuery(text: string): void {
   refuseIgnored(words);
 }
 
-/** Returns the error for a text whose parsing as a whole could take longer than about a second, or null. */
+/** Returns an error if parsing the text as a whole could take longer than about a second, and null otherwise. */
 export function nestingProblem(text: string, limits = pieceLimits): SqlProblem | null {
   const open: Bracket[] = [];
   const count = (kind: Bracket) => open.filter((one) => one === kind).length;

@@ -6,7 +6,7 @@ import type { KeyValueStore } from './key-value.ts';
 import { createRedisStore } from './redis.ts';
 
 const logger = createLogger('test', 'error');
-/** Long time limits, because these tests are not about timing. */
+/** Uses long time limits, because these tests are not about timing. */
 const redisOptions = () => ({
   ...{ keyPrefix: `test:${randomUUID()}:`, commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs },
 });

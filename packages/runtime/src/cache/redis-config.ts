@@ -76,7 +76,7 @@ export interface RedisCredentials {
 
 /**
  * Returns the connection that the settings describe, or undefined if `redisUrl` is not set.
- * @throws ConfigError with all problems. It never contains the URL, which can include a password.
+ * @throws ConfigError with all problems. The error never contains the URL, which can include a password.
  */
 export function toRedisConnection(config: RedisConfig): RedisConnection | undefined {
   const problems: string[] = [];
@@ -107,7 +107,7 @@ export function toRedisConnection(config: RedisConfig): RedisConnection | undefi
   };
 }
 
-/** Returns a function that reads the current credentials. Each is in `redisUrl` or in its own setting. */
+/** Returns a function that reads the current credentials. Each credential is in `redisUrl` or in its own setting. */
 function followCredentials(config: RedisConfig): () => RedisCredentials {
   const url = createSecretReader(config, 'redisUrl');
   const ownPassword = createSecretReader(config, 'redisPassword');

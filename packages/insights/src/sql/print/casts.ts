@@ -201,7 +201,7 @@ export function localForm(value: Expression, printing: Printing): Fragment {
   return sql`toTimeZone(${x}, ${printing.bind('text', value.type.zone ?? 'UTC')})`;
 }
 
-/** Prints a JSON document that is a column or a text. A text that is not JSON becomes null. */
+/** Prints a JSON document that is a column or a string. A string that is not JSON becomes null. */
 export function documentForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   // ClickHouse has no nullable lists, so functions that return lists must not receive a nullable document.

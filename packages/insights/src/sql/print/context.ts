@@ -33,8 +33,8 @@ export interface Printing {
 }
 
 /**
- * Creates a function that binds constants. Equal constants share a bound value, so that equal expressions have equal
- * texts.
+ * Creates a function that binds constants. Equal constants share a bound value, so that equal expressions are printed
+ * as equal SQL.
  */
 export function createBinder(): Printing['bind'] {
   const values = new Map<string, Value>();

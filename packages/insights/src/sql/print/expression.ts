@@ -296,7 +296,7 @@ function withoutNan(x: Fragment, form: 'low' | 'high', isPostgres: boolean): Fra
     : sql`if(isNaN(${x}), toFloat64('${infinity}'), ${x})`;
 }
 
-/** ClickHouse has no nullable lists, so functions that return lists receive an empty text instead of null. */
+/** ClickHouse has no nullable lists, so functions that return lists receive an empty string instead of null. */
 function listForm(arg: Expression, result: string, printing: Printing): Fragment {
   const text = printing.expression(arg);
   const isList = result === 'text[]' && arg.type.kind === 'text';

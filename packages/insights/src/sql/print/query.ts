@@ -97,7 +97,7 @@ function queryText(query: Query, printing: Printing): Fragment {
 
 /**
  * Prints one SELECT of a union with the column names of the union. All SELECTs use the same collation, because
- * PostgreSQL cannot compare their texts otherwise.
+ * PostgreSQL cannot otherwise compare their strings.
  */
 function partText(query: Query, names: readonly { column: number }[], printing: Printing): Fragment {
   const columns = columnTypes(query).map(({ column, type }, at) => {

@@ -153,7 +153,7 @@ export function convert(expression: Expression, type: SqlType): Expression | nul
   return { is: 'cast', value: expression, type: nullable(type, from.isNullable) };
 }
 
-/** Returns null as a value of a type. Lists and tuples cannot be null in ClickHouse. */
+/** Returns a null value of a type. Lists and tuples cannot be null in ClickHouse. */
 function nullOf(type: SqlType): Expression | null {
   if (type.kind === 'tuple') return null;
   if (type.kind === 'array') return { is: 'array', parts: [], type };
