@@ -76,7 +76,7 @@ test('console-002 console-038 redirects a user without a session to sign-in, and
   await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor();
   expect(new URL(page.url()).searchParams.get('next')).toMatch(/\/live\?person=ada$/);
   await expectAccessible();
-  await page.getByLabel('Email').fill('nobody@example.com');
+  await page.getByLabel('Email').fill('unknown@example.com');
   await page.getByLabel('Password').fill('not the password');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').filter({ hasText: /\w/ }).waitFor();

@@ -182,7 +182,7 @@ test('console-049 shares a stream between tabs with the same view, and leaves co
   expect(openStreams()).toBe(1);
   for (let at = 0; at < 6; at += 1) {
     const other = await visitor.newPage();
-    await other.goto(address(`live?person=nobody-${at}`));
+    await other.goto(address(`live?person=unknown-${at}`));
     await other.getByText('No matching events yet').waitFor();
     if (at > 3) await other.getByText('Live events are already open in four other tabs').waitFor();
   }

@@ -166,7 +166,7 @@ function wrongSettings(
   return {
     ...common,
     DATABASE_URL: through(databaseUrl, proxies.postgres, user, marks.plant('a wrong password of the database')),
-    REDIS_URL: through(testServers().redisUrl, proxies.redis, 'nobody', marks.plant('a wrong password of Redis')),
+    REDIS_URL: through(testServers().redisUrl, proxies.redis, 'unknown', marks.plant('a wrong password of Redis')),
     KAFKA_SASL_MECHANISM: 'plain',
     KAFKA_SASL_USERNAME: marks.plant('a user of Kafka'),
     KAFKA_SASL_PASSWORD: marks.plant('a password of Kafka'),

@@ -73,7 +73,7 @@ call("oldest events", events_list, project, order_by='["timestamp"]')
 call("bad order", events_list, project, order_by="color")
 call("bad subscription", projects_subscriptions_create, project, body=SubscriptionToCreate.from_dict({
     "target_type": "email",
-    "target_value": "nobody",
+    "target_value": "unknown",
     "frequency": "daily",
     "start_date": "2026-11-02T00:00:00Z",
 }))

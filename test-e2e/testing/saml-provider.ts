@@ -39,7 +39,7 @@ export async function startSamlProvider(metadata: () => string): Promise<SamlPro
     entityId: `${base}/metadata`,
     signOnUrl: `${base}/sign-on`,
     certificate,
-    person: { nameId: 'nobody', email: '', firstName: '' },
+    person: { nameId: 'unknown', email: '', firstName: '' },
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

@@ -181,11 +181,11 @@ describe('commands with --json', () => {
     const [first, second, third] = [
       await invite('grace@example.com'),
       await invite('known@example.com'),
-      await invite('nobody@example.com'),
+      await invite('unknown@example.com'),
     ];
     await createUser(database.sql, { email: 'known@example.com' });
     expect(await runJson('invite', 'list', '--organization', tenant.organizationId)).toMatchObject([
-      { id: third.id, email: 'nobody@example.com', role: 'administrator', mailTried: false, expiresAt: anyTime },
+      { id: third.id, email: 'unknown@example.com', role: 'administrator', mailTried: false, expiresAt: anyTime },
       { id: second.id },
       { id: first.id },
     ]);
@@ -352,7 +352,7 @@ const refusals: [string[], number, RegExp][] = [
     1,
     /^error: --organization: Organization not found\.$/,
   ],
-  [['member', 'add', '--organization', 'x', '--user', 'nobody@example.com'], 1, /^error: --user: User not found\.$/],
+  [['member', 'add', '--organization', 'x', '--user', 'unknown@example.com'], 1, /^error: --user: User not found\.$/],
   [['member', 'add', '--organization', 'x', '--user', 'someone'], 1, /^error: --user: User not found\.$/],
   [
     ['member', 'add', '--organization', 'x', '--user', '1', '--level', '3'],

@@ -96,7 +96,7 @@ test.each([
 
 test('the gateway starts and accepts events without PostgreSQL and Redis', async () => {
   const gateway = await startMain({
-    DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+    DATABASE_URL: 'postgresql://unknown@127.0.0.1:1/none',
     EVENT_LOG: 'kafka',
     REDIS_URL: 'redis://127.0.0.1:1',
   });
@@ -107,7 +107,7 @@ test('the gateway starts and accepts events without PostgreSQL and Redis', async
 
 test('the gateway stops in time while a client sends a body byte by byte', async () => {
   const gateway = await startMain({
-    ...{ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', EVENT_LOG: 'postgres', REDIS_URL: '' },
+    ...{ DATABASE_URL: 'postgresql://unknown@127.0.0.1:1/none', EVENT_LOG: 'postgres', REDIS_URL: '' },
     ...{ STOP_DELAY_MS: '0', DRAIN_TIMEOUT_MS: '8000' },
   });
   const { hostname, port } = new URL(gateway.url);

@@ -174,7 +174,7 @@ describe('uncaught errors', () => {
         (type) => new Promise((resolve) => addEventListener(type, resolve, { once: true })),
       );
       setTimeout(() => {
-        throw new TypeError('nobody caught it');
+        throw new TypeError('not caught');
       });
       Promise.reject('for a reason');
       await Promise.all(dispatched);
@@ -185,7 +185,7 @@ describe('uncaught errors', () => {
     if (!isCaptured) return expect(entries).toEqual([]);
     const rejection = ['UnhandledRejection', 'Non-Error promise rejection captured with value: for a reason'];
     expect(entries.map((entry) => [entry?.type, entry?.value]).sort()).toEqual([
-      ['TypeError', 'nobody caught it'],
+      ['TypeError', 'not caught'],
       ...(isCaptured === 'errors' ? [] : [rejection]),
     ]);
     for (const entry of entries) expect(entry?.mechanism).toMatchObject({ type: 'generic', handled: false });

@@ -35,7 +35,7 @@ test('creates a setup link if no organization exists, and otherwise a sign-in li
   publicUrl = 'https://analytics.example/';
   expect(await run('--user', String(userId))).toMatchObject(made('sign_in', 'https://analytics.example'));
   expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringContaining('--user: Specify the user') });
-  expect(await run('--user', 'nobody@example.com')).toMatchObject({
+  expect(await run('--user', 'unknown@example.com')).toMatchObject({
     exitCode: 1,
     err: expect.stringContaining('User not found'),
   });

@@ -114,7 +114,7 @@ test('explains an evaluation with its conditions, properties, the sources of the
 });
 
 test.each([
-  ['a missing flag', ['show', 'nobody'], {}, 1, '<key>: The project has no flag "nobody".'],
+  ['a missing flag', ['show', 'unknown'], {}, 1, '<key>: The project has no flag "unknown".'],
   [
     'an error of the API',
     ['create', 'bad key'],

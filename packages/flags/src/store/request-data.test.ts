@@ -26,7 +26,7 @@ async function loadAndEvaluate(
   if (definitions === null) throw new Error('There is no such environment.');
   const flags = await compileDefinitions(definitions);
   const selected = selectFlags(flags, {});
-  const context = { distinctId: 'nobody', groups: {}, personProperties: {}, groupProperties: {}, ...request };
+  const context = { distinctId: 'unknown', groups: {}, personProperties: {}, groupProperties: {}, ...request };
   const queries: string[] = [];
   const counted: Sql = {
     query(text, values) {
@@ -74,7 +74,7 @@ test('reads person properties, group properties and memberships with one query e
   });
   const sent = { distinctId: 'ann', personProperties: { plan: 'free' } };
   expect(await loadAndEvaluate(id, sent)).toMatchObject({ values: { pro: false }, queryCount: 0 });
-  expect(await loadAndEvaluate(id, { distinctId: 'nobody' })).toMatchObject({ values: { pro: false }, queryCount: 1 });
+  expect(await loadAndEvaluate(id, { distinctId: 'unknown' })).toMatchObject({ values: { pro: false }, queryCount: 1 });
 
   const ofGroup = (index: number, key: string, value: unknown) => [
     { key, type: 'group', operator: 'exact', value, group_type_index: index },
@@ -209,5 +209,5 @@ test('flag-066: `not_in` matches unknown persons, because they are not in any st
   const cohort = await fixture.addCohort(id, { is_static: true });
   const properties = [{ key: 'id', type: 'cohort', operator: 'not_in', value: cohort }];
   await fixture.addFlag(id, 'outside', { filters: { groups: [{ properties }] } });
-  expect((await loadAndEvaluate(id, { distinctId: 'nobody' })).values).toEqual({ outside: true });
+  expect((await loadAndEvaluate(id, { distinctId: 'unknown' })).values).toEqual({ outside: true });
 });

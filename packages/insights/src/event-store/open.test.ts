@@ -1,7 +1,7 @@
 import { ConfigError } from '@millrace/runtime';
 import { openEventStore } from './open.ts';
 
-const reader = { read: () => Promise.reject(new Error('nobody reads here')) };
+const reader = { read: () => Promise.reject(new Error('no query expected')) };
 
 test('reports the missing URL setting when ClickHouse is selected', () => {
   expect(() => openEventStore({ eventStore: 'clickhouse' }, { reader, maxMs: 30_000 })).toThrow(

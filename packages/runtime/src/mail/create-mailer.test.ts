@@ -57,7 +57,7 @@ test('reports a permanent refusal for an unknown mailbox and for an invalid addr
     isPermanent: true,
     code: '550',
   });
-  expect(await mailer.send({ ...mail, to: 'nobody' })).toMatchObject({ result: 'refused', isPermanent: true });
+  expect(await mailer.send({ ...mail, to: 'unknown' })).toMatchObject({ result: 'refused', isPermanent: true });
 });
 
 test('logs a refusal and its code, but neither the recipient nor the content', async () => {

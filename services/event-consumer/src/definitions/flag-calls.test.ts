@@ -76,7 +76,7 @@ test("stores each flag's latest call without changing the version of flag defini
     called('beta', '2026-11-22T10:12:00Z'),
     called('beta', '2026-11-22T10:11:00Z'),
     called('gone', '2026-11-22T10:12:00Z'),
-    called('nobody-knows-it', '2026-11-22T10:12:00Z'),
+    called('unknown-flag', '2026-11-22T10:12:00Z'),
     called('checkout', '2026-11-22T10:12:00Z', { event: 'another' }),
   );
   expect(await lastCalls()).toMatchObject({ beta: null });

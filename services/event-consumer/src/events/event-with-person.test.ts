@@ -9,7 +9,7 @@ test('the view `event_with_person` returns every event with its current person',
     const anonymous = { $process_person_profile: false };
     const events = [
       capturedEvent(token, { event: 'anonymous', distinct_id: 'visitor', properties: anonymous }),
-      capturedEvent(token, { event: 'nobody', distinct_id: 'stranger', properties: anonymous }),
+      capturedEvent(token, { event: 'unknown', distinct_id: 'stranger', properties: anonymous }),
       capturedEvent(token, { event: 'as device', distinct_id: 'device', properties: { $set: { seen: 1 } } }),
       capturedEvent(token, {
         event: '$identify',
@@ -31,7 +31,7 @@ test('the view `event_with_person` returns every event with its current person',
       { event: '$identify', ...person },
       { event: 'anonymous', ...person },
       { event: 'as device', ...person },
-      { event: 'nobody', main: null, properties: null },
+      { event: 'unknown', main: null, properties: null },
     ]);
   } finally {
     await fixture.stop();

@@ -77,7 +77,7 @@ describe('a historical migration that the gateway could not check', () => {
 describe('an event with person processing disabled by the operator', () => {
   test('stores the event without creating or changing a person, whatever its properties contain', async () => {
     const properties = { $process_person_profile: true, $set: { plan: 'pro' } };
-    const personless = event({ force_disable_person_processing: true, distinct_id: 'nobody', properties });
+    const personless = event({ force_disable_person_processing: true, distinct_id: 'unknown', properties });
     await run(logBatch(randomUUID(), 0, [personless, event({ distinct_id: 'somebody' })]));
     expect(await eventRows()).toHaveLength(2);
     const persons = await fixture.database.prisma.person.findMany({ where: { project_id: project.id } });

@@ -63,7 +63,7 @@ test('reads a person back as it was written', async () => {
     ]);
   });
   const read = await inTransaction((tx) =>
-    readMappings(tx, ids('naïve "id" \\ \'x\' 🦊', '{odd,"array",NULL}', 'nobody')),
+    readMappings(tx, ids('naïve "id" \\ \'x\' 🦊', '{odd,"array",NULL}', 'unknown')),
   );
   expect(read.mappings).toHaveLength(2);
   expect(read.mappings).toContainEqual(mapping('naïve "id" \\ \'x\' 🦊', written.uuid, 3));
@@ -141,7 +141,7 @@ test('persons that are locked before reading cannot change until the transaction
     await insertMappings(tx, [mapping('held', held.uuid)]);
   });
   await inTransaction(async (tx) => {
-    await lockPersonsOf(tx, ids('held', 'nobody'), []);
+    await lockPersonsOf(tx, ids('held', 'unknown'), []);
     await expect(
       inTransaction(async (other) => {
         await other.query(`SET LOCAL lock_timeout = '50ms'`);

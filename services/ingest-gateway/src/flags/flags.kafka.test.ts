@@ -63,7 +63,7 @@ describe('flag requests and responses', () => {
     await rows.addFlag(environmentId, 'gone', { filters: condition({ type: 'cohort', key: 'id', value: gone }) });
     const outside = { type: 'cohort', key: 'id', operator: 'not_in', value: fixed };
     await rows.addFlag(environmentId, 'outside', { filters: condition(outside) });
-    const reply = await sendFlagRequest(gateway, { token, distinct_id: 'nobody' });
+    const reply = await sendFlagRequest(gateway, { token, distinct_id: 'unknown' });
     expect([reply.status, reply.flags, reply.body.errorsWhileComputingFlags]).toEqual([
       200,
       { gone: 'false failed:dependency_not_found_cohort:null', outside: 'true condition_match:0' },

@@ -39,7 +39,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     for (const id of [uuid, uuid.toUpperCase(), listed.id, 'a%2Fb%20c', encodeURIComponent('ü@x.com')]) {
       expect(await get(`persons/${id}/`)).toMatchObject({ status: 200, body: listed });
     }
-    for (const id of [randomUUID(), 'nobody', '0', '-1', '999999999999999999999', '%00']) {
+    for (const id of [randomUUID(), 'unknown', '0', '-1', '999999999999999999999', '%00']) {
       expect(await get(`persons/${id}/`)).toMatchObject(NF('Not found.'));
     }
   });

@@ -21,7 +21,7 @@ beforeAll(async () => {
     { timestamp: '2026-10-25T00:30:00Z', event: 'visit', distinctId: 'bob' },
     { timestamp: '2026-10-25T01:30:00Z', event: 'buy', distinctId: 'bob', properties: { browser: 'Firefox' } },
     { timestamp: '2026-10-25T22:59:59Z', event: 'buy', distinctId: 'ada' },
-    { timestamp: '2026-10-25T23:00:00Z', event: 'visit', distinctId: 'nobody', personId: bobId },
+    { timestamp: '2026-10-25T23:00:00Z', event: 'visit', distinctId: 'unknown', personId: bobId },
   ];
   for (const one of stored) await storeEvent(sql, tenant.projectId, one);
   const other = await createTestTenant(api.database);

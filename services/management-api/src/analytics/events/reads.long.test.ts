@@ -91,7 +91,7 @@ const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
     });
     for (let n = 0; n < 5; n += 1) {
       await store({
-        distinctId: 'nobody',
+        distinctId: 'unknown',
         personId: unlinked,
         timestamp: '2026-11-02T00:00:00Z',
         personProperties: { plan: 'free' },

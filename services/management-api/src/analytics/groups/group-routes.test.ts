@@ -110,7 +110,7 @@ describe('the members of a group', () => {
     const ada = await person('ada', 'ada-phone');
     const bob = await person('bob');
     for (const id of ['eve', 'old', 'team']) await person(id);
-    for (const id of ['ada', 'ada-phone', 'bob', 'nobody']) await visit(id, { $group_0: 'acme' });
+    for (const id of ['ada', 'ada-phone', 'bob', 'unknown']) await visit(id, { $group_0: 'acme' });
     await visit('eve', { $group_0: 'Acme' });
     const oldVisit = recently(40);
     await storeEvent(api.database.sql, tenant.projectId, {

@@ -92,7 +92,7 @@ describe('deleting several persons at once', () => {
     const foreign = await createTestTenant(api.database);
     const theirs = await storePerson(api.database.sql, foreign.environmentId, { distinctIds: ['c'] });
     const response = await removeAll(
-      { ids: [a, String(id), randomUUID(), theirs], distinct_ids: ['c', 'a2', 'nobody'] },
+      { ids: [a, String(id), randomUUID(), theirs], distinct_ids: ['c', 'a2', 'unknown'] },
       '?delete_events=true',
     );
     expect(response).toMatchObject({

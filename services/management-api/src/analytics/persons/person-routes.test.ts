@@ -94,7 +94,7 @@ describe('filters of the person list', () => {
     await person({ distinctIds: ['z'] });
     expect(await uuids('?distinct_id=y')).toEqual([uuid]);
     expect(await uuids('?distinct_id=Y')).toEqual([]);
-    expect(await uuids('?distinct_id=nobody')).toEqual([]);
+    expect(await uuids('?distinct_id=unknown')).toEqual([]);
   });
 
   test('finds persons by an exact match of the email', async () => {

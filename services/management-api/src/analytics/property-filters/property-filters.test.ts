@@ -20,7 +20,7 @@ beforeAll(async () => {
   });
   for (const [index, [event, properties]] of Object.entries(stored).entries()) {
     const timestamp = new Date(Date.UTC(2026, 10, 10, 12, 0, index)).toISOString();
-    const distinctId = event === 'number' ? 'ada' : 'nobody';
+    const distinctId = event === 'number' ? 'ada' : 'unknown';
     await storeEvent(api.database.sql, tenant.projectId, {
       event,
       properties,

@@ -398,10 +398,10 @@ test("insight-229, insight-230, insight-232: finds a background query by the cli
   expect([asked.status, asked.body.query_status.id]).toEqual([202, 'abc']);
   const other = await createTestTenant(api.database);
   const at = { key: other.personalApiKey, projectId: other.projectId };
-  for (const response of [await statusOf('nobody'), await statusOf('abc', at)]) expect(response.status).toBe(404);
+  for (const response of [await statusOf('unknown'), await statusOf('abc', at)]) expect(response.status).toBe(404);
   const cancel = (id: string) =>
     api.send('DELETE', `/api/projects/${own.projectId}/query/${id}/`, { key: own.personalApiKey });
-  expect((await cancel('nobody')).status).toBe(204);
+  expect((await cancel('unknown')).status).toBe(204);
   expect((await ask({ query: trends, client_query_id: '' })).status).toBe(400);
 });
 

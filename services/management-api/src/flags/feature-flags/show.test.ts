@@ -33,7 +33,7 @@ const ofGroups = {
   groups: [
     {
       properties: [
-        { key: '$group_key', type: 'group', operator: 'exact', value: ['a', 'b', 'nobody'], group_type_index: 0 },
+        { key: '$group_key', type: 'group', operator: 'exact', value: ['a', 'b', 'unknown'], group_type_index: 0 },
         { key: 'plan', type: 'group', operator: 'exact', value: 'a', group_type_index: 0 },
       ],
       aggregation_group_type_index: 0,
@@ -47,7 +47,7 @@ beforeEach(async () => {
   path = `/api/projects/${tenant.projectId}/feature_flags/`;
   await api.database.sql.query(
     `INSERT INTO "group" (project_id, group_type_index, group_key, group_properties, created_at)
-     VALUES ($1, 0, 'a', '{"name": "Acme"}', now()), ($1, 0, 'b', '{"name": ""}', now()), ($1, 1, 'nobody', '{"name": "X"}', now())`,
+     VALUES ($1, 0, 'a', '{"name": "Acme"}', now()), ($1, 0, 'b', '{"name": ""}', now()), ($1, 1, 'unknown', '{"name": "X"}', now())`,
     [tenant.environmentId],
   );
 });

@@ -68,7 +68,7 @@ describe('the list of members', () => {
 
   test('filters the members by email address and by time of change', async () => {
     expect(await emails(`email=${acme.A.email.toUpperCase()}`)).toEqual([acme.A.email]);
-    expect(await emails('email=nobody@example.com')).toEqual([]);
+    expect(await emails('email=unknown@example.com')).toEqual([]);
     expect(await emails(`search=${acme.A.email.slice(2, 20).toUpperCase()}`)).toEqual([acme.A.email]);
     expect(await emails('search=%25')).toEqual([]);
     const changed = await join(member);

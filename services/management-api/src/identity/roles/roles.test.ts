@@ -100,7 +100,7 @@ test.each([
 test('returns 400 for a role membership of a user outside the organization', async () => {
   const { id } = await make('Support');
   const stranger = await createActors(api.database);
-  for (const uuid of [stranger.M.uuid, randomUUID(), 'nobody']) {
+  for (const uuid of [stranger.M.uuid, randomUUID(), 'unknown']) {
     expect(await give(id, uuid)).toMatchObject(invalid('does_not_exist', 'user_uuid', 'User does not exist.'));
   }
 });

@@ -87,7 +87,7 @@ describe('signing in with a password', () => {
   test('signin-002: returns the same error for every sign-in that fails because of the account or the password', async () => {
     const other = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
     expect(await login({ email, password: 'wrong' })).toMatchObject(wrong);
-    expect(await login({ email: 'nobody@example.com', password })).toMatchObject(wrong);
+    expect(await login({ email: 'unknown@example.com', password })).toMatchObject(wrong);
     expect(await login({ email: other.email, password })).toMatchObject(wrong);
     await setUserActive(api.database.sql, tenant.userId, false);
     expect(await login()).toMatchObject(wrong);
@@ -130,7 +130,7 @@ describe('signing in with a password', () => {
 
   test('signin-010: returns the same sign-in methods whether or not an email address has an account', async () => {
     const known = await post('/api/login/precheck/', { email });
-    const unknown = await post('/api/login/precheck/', { email: 'nobody@example.com' });
+    const unknown = await post('/api/login/precheck/', { email: 'unknown@example.com' });
     expect(known).toMatchObject({
       status: 200,
       body: { password_login_available: true, sso_enforcement: null, saml_available: false, social_providers: {} },
@@ -620,7 +620,7 @@ test('a flood of sign-ins does not block a user with a known browser, but delays
       });
     const first = await enter(user.email);
     const device = /millrace_device=[\w-]{43}/.exec(first.headers.get('set-cookie') ?? '')?.[0] ?? '';
-    const strangers = Promise.all(Array.from({ length: 20 }, (_, n) => enter(`nobody-${n}@example.com`)));
+    const strangers = Promise.all(Array.from({ length: 20 }, (_, n) => enter(`unknown-${n}@example.com`)));
     const [known, unknown] = await Promise.all([enter(user.email, device), enter(user.email)]);
     expect([known.status, unknown.status]).toEqual([200, 429]);
     expect((await strangers).filter(({ status }) => status === 429).length).toBeGreaterThan(10);

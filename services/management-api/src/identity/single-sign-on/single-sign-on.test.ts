@@ -867,7 +867,7 @@ describe('an enforced provider', () => {
     );
     await enforceSaml();
     const enforced = { status: 400, body: { code: 'sso_enforced' } };
-    expect(await login(`nobody@${domain}`)).toMatchObject(enforced);
+    expect(await login(`unknown@${domain}`)).toMatchObject(enforced);
     expect(await api.send('POST', '/api/reset/', { body: { email: owner } })).toMatchObject(enforced);
     expect((await byGitLab(verified(owner))).end).toBe('/console/sign-in?error_code=saml_sso_enforced');
     expect((await api.get('/api/users/@me/', session)).status).toBe(200);
@@ -903,7 +903,7 @@ describe('an enforced provider', () => {
       oidc_available: false,
       social_providers: { gitlab: false },
     };
-    expect([await precheck(owner), await precheck(`nobody@${domain}`)]).toEqual([only, only]);
+    expect([await precheck(owner), await precheck(`unknown@${domain}`)]).toEqual([only, only]);
     expect(await precheck('x@free.example')).toMatchObject({ password_login_available: true, saml_available: false });
   });
 

@@ -99,7 +99,7 @@ describe('changing the email address of an account', () => {
 
   test('signin-039: rejects keys, invalid addresses, and sessions more than five minutes after the sign-in', async () => {
     expect((await ask(wanted(), tenant.personalApiKey)).status).toBe(403);
-    expect(await ask('nobody')).toMatchObject({ status: 400, body: { attr: 'email' } });
+    expect(await ask('unknown')).toMatchObject({ status: 400, body: { attr: 'email' } });
     await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '6 minutes' WHERE user_id = $1", [
       tenant.userId,
     ]);

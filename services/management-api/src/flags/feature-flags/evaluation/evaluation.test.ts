@@ -47,7 +47,7 @@ test("evaluation_reasons returns each flag's value, reason and steps, but no pro
   expect(body['of-group']).toMatchObject({ value: true, explanation: { hashed: 'group' } });
   expect(body.off).toMatchObject({ value: false, evaluation: { reason: 'disabled', condition_index: null } });
   expect(JSON.stringify(body)).not.toContain('secret-plan');
-  expect((await get('evaluation_reasons/?distinct_id=nobody')).body.first).toMatchObject({
+  expect((await get('evaluation_reasons/?distinct_id=unknown')).body.first).toMatchObject({
     value: false,
     explanation: { conditions: [{ filters: [{ source: 'missing' }] }, {}] },
   });
