@@ -27,7 +27,7 @@ const header = Buffer.concat([signature, Buffer.alloc(8)]);
  * Returns the complete input of a `COPY … FROM STDIN (FORMAT binary)` statement for these items, in chunks that are
  * created on demand.
  * @param columns the number of columns in the statement
- * @param write writes exactly this number of fields for each item
+ * @param write a function that writes exactly this number of fields for each item
  */
 export function* copyRows<Item>(
   columns: number,

@@ -96,7 +96,7 @@ const maxBytesAtOnce = 8 * 1024 * 1024;
  * Appends rows with COPY, which costs the server less than an INSERT of the same rows. After the first megabytes,
  * chunks are created only as fast as the server accepts them, so that few of them are in memory even if rows are very
  * large.
- * @param chunks created by `copyRows` (copy-format.ts), or text, depending on the statement's format
+ * @param chunks the output of `copyRows` (copy-format.ts), or text, depending on the statement's format
  */
 async function copyIn(client: pg.ClientBase, statement: string, chunks: Iterable<Buffer>): Promise<void> {
   const rest = chunks[Symbol.iterator]();

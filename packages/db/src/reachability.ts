@@ -26,7 +26,7 @@ export interface Reachability {
  * succeeds marks it as reachable. Readiness therefore recovers automatically, although a service that is not ready gets
  * no queries.
  *
- * @param pool watched for connections that break or cannot be opened
+ * @param pool a pool that is watched for connections that break or cannot be opened
  */
 export function watchReachability(
   pool: pg.Pool,

@@ -22,8 +22,7 @@ export class ConfigError extends Error {
  * Reads a service's config from the environment. The field `ingestPort` is read from `INGEST_PORT` and converted to its
  * type. If the variable is not set, the schema's default applies. An empty variable counts as unset. If the schema
  * contains both `redisPassword` and `redisPasswordFile`, the password can also be in the file at that path.
- * @throws ConfigError that lists every missing or invalid variable. It never contains values, because they may be
- * secret
+ * @throws ConfigError that lists every missing or invalid variable. Values are omitted, because they may be secret
  */
 export function readConfig<P extends TProperties>(
   schema: TObject<P>,
@@ -58,7 +57,7 @@ interface SettingSchema {
   description?: string;
 }
 
-/** Converts a string as TypeBox does, except that integers must not be written as `1.5`, `true` or `0x10`. */
+/** Converts a string as TypeBox does, except that it does not accept `1.5`, `true` or `0x10` as an integer. */
 function coerce(schema: TSchema, text: string): unknown {
   if ((schema as SettingSchema).type === 'integer') return /^[+-]?\d+$/.test(text) ? Number(text) : text;
   return Value.Convert(schema, text);

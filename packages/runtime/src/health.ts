@@ -33,7 +33,7 @@ export interface HealthResponse {
 
 /**
  * Creates the health checks of a process.
- * @param readMetrics returns the body of `/metrics`. Defaults to the metrics of this process.
+ * @param readMetrics a function that returns the body of `/metrics`. Defaults to the metrics of this process.
  */
 export function createHealth(metrics: Metrics, readMetrics = () => metrics.registry.metrics()): Health {
   const readiness = new Map<string, HealthCheck>();

@@ -109,10 +109,7 @@ interface Keys {
   byId: ReadonlyMap<string, Buffer>;
 }
 
-/**
- * Returns a function that returns the current keys. The function does not read the setting if the needed key is already
- * loaded.
- */
+/** Returns a getter for the current keys. The getter does not read the setting if the needed key is already loaded. */
 function keyRing(setting: () => string): (needed?: string) => Keys {
   let text: string | undefined;
   let keys: Keys = { newest: undefined, byId: new Map() };

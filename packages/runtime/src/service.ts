@@ -48,7 +48,8 @@ export interface Service<Config extends ServiceConfig> {
 
 /**
  * Starts a service's components in the background.
- * @param begin starts the components in order. They are stopped in reverse order, even if `begin` fails.
+ * @param begin a function that starts the components in order. They are stopped in reverse order, even if `begin`
+ * fails.
  */
 export function startComponents(
   logger: Logger,
@@ -59,7 +60,8 @@ export function startComponents(
 }
 
 /**
- * Runs a single service in this process. If `healthPort` is set, a small server serves health checks and `/metrics`.
+ * Runs a single service in this process. A small server for health checks and `/metrics` is started if `healthPort` is
+ * set.
  */
 export async function runService<Config extends ServiceConfig>(service: Service<Config>): Promise<void> {
   const { name } = service;

@@ -47,7 +47,8 @@ export const consumerConfigSchema = Type.Object({
     description:
       'whether to publish stored events to the topic events.processed, for live events, data warehouses and `millrace tail`',
   }),
-  // One batch often waits for the commit of another, while two more batches use this process and PostgreSQL.
+  // Three by default, because one batch often waits for another's commit while two more use this process and
+  // PostgreSQL.
   livePartitionConcurrency: integerSetting(
     3,
     'number of partitions of the topic `live` that are processed at the same time',

@@ -38,9 +38,8 @@ export function serveCaptureRequest(
 /**
  * Handles a capture request. The response is 200 only after the log has acknowledged all events that were not dropped
  * (docs/wire-rules.md#responses).
- * @throws AppError if the request is rejected. In this case, no event is stored, with one exception: if the error is
- * `unavailable` because the log did not acknowledge the events, some may be stored, and the client must send all of
- * them again with the same UUIDs.
+ * @throws AppError if the request is rejected. No event is then stored, unless the log did not acknowledge them
+ * (`unavailable`): some may be stored, and the client must send all of them again with the same UUIDs.
  */
 async function capture(
   request: IncomingMessage,

@@ -87,9 +87,9 @@ const failuresToOpen = 3;
 /**
  * Limits queries to PostgreSQL. Requests and definitions have separate connections, queues and circuit breakers, so
  * that many flag requests do not delay new definitions.
- * @param pools separate pools, because queries that timed out continue to run in PostgreSQL for a while
- * @param connections size of the request pool, and the maximum number of concurrent request queries. Because they are
- * equal, the time limit measures PostgreSQL and not the wait for a connection.
+ * @param pools the pools, which are separate because queries that timed out continue to run in PostgreSQL for a while
+ * @param connections the size of the request pool, and the maximum number of concurrent request queries. Because they
+ * are equal, the time limit measures PostgreSQL and not the wait for a connection.
  */
 export function createFlagDatabase(
   pools: Record<'requests' | 'definitions', Sql>,

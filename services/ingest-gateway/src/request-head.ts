@@ -40,7 +40,7 @@ const paths = new Map<string, CapturePath>(
   }),
 );
 
-/** @param path without the query */
+/** @param path the path without the query */
 export function findCapturePath(path: string): CapturePath | undefined {
   return paths.get(path);
 }
@@ -53,7 +53,7 @@ export interface Sender {
 
 const maxHeaderCodePoints = 200;
 
-/** Returns a request's sender, for warnings. @param path label of the path */
+/** Returns a request's sender, for warnings. @param path the label of the path */
 export function readSender({ origin, referer, 'user-agent': agent }: IncomingHttpHeaders, path: string): Sender {
   const page = origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined);
   return {
@@ -212,7 +212,6 @@ const sdks: ReadonlyMap<string, Sdk> = new Map([
   ['unity', { ...client, retriesOn429: false }],
 ]);
 
-/** Returns null for unknown programs. */
 export function findSdk(userAgent: string | undefined): Sdk | null {
   const name = /^posthog-([a-z-]+)\//i.exec(userAgent ?? '')?.[1];
   return name === undefined ? null : (sdks.get(name.toLowerCase()) ?? null);

@@ -55,7 +55,7 @@ function withTimersThatEnd(bindings: object): Record<string, unknown> {
  * Adapts Prisma's PostgreSQL adapter for the schema engine. The result differs from the client's adapter in two ways.
  * Scripts are run by `executeScript`, because the original splits them at every `;`, even in comments. Columns of the
  * catalog type `"char"` (one byte), which the original rejects, are returned as characters.
- * @param pool must not be used for anything else
+ * @param pool a pool that must not be used for anything else
  */
 export function schemaEngineAdapter(pool: pg.Pool, executeScript: (script: string) => Promise<void>) {
   const charColumns = relabelCharColumns(pool);

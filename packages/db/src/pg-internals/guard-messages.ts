@@ -24,7 +24,8 @@ const headerBytes = 5;
 /**
  * Filters the messages from an untrusted server to `pg`. Closes the connection if a message is malformed, unexpected or
  * too long. Drops rows, because Millrace requests none from such a server. Call this function before connecting.
- * @param maxBytes limits the messages that answer one statement, and the messages before the first statement
+ * @param maxBytes the maximum size of the messages that answer one statement, and the messages before the first
+ * statement
  */
 export function filterServerMessages(client: pg.Client, maxBytes: number): { begin(): void } {
   const inside = (client as unknown as Inside).connection;

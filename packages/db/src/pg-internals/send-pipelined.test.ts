@@ -40,7 +40,7 @@ afterAll(async () => {
 const insert = (id: number) => client.query('INSERT INTO note VALUES ($1) RETURNING id', [id]);
 const notes = async () => (await client.query('SELECT id FROM note ORDER BY id')).rows.map(({ id }) => id);
 
-/** Returns the bytes and writes that were sent before a response can have arrived, and their total. */
+/** Returns the number of bytes and writes that were sent before a response could arrive, and the total numbers. */
 async function sent(send: () => Promise<unknown>) {
   const [bytes, pieces] = [socket.bytesWritten, socket.pieces];
   const work = send();

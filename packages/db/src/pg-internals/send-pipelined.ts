@@ -26,9 +26,9 @@ export type Statements<Results extends unknown[]> = () => { [Index in keyof Resu
  * in order. Resolves with their results once all statements have run, or rejects with the error of the first statement
  * that failed. In a transaction, PostgreSQL rejects all statements after a failed one.
  *
- * @param send must return the original promise of each statement. The position of a promise shows which statement
- * failed first, because the errors of the following statements arrive at the same time. COPY is not possible (`pg`
- * rejects it).
+ * @param send a function that must return the original promise of each statement. The position of a promise shows which
+ * statement failed first, because the errors of the following statements arrive at the same time. COPY is not possible
+ * (`pg` rejects it).
  */
 export async function sendPipelined<Results extends unknown[]>(
   client: pg.ClientBase,
@@ -82,7 +82,7 @@ const doneMessage = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
  * Runs COPY with chunks that are already complete. The statement, its rows and its end are sent together, and get a
  * single response. If the server rejects the statement or a row, it discards all remaining COPY messages (PostgreSQL
  * manual, message flow, "COPY Operations").
- * @param chunks sent without being copied
+ * @param chunks the chunks, which are sent without being copied
  */
 export function copyPipelined(client: pg.ClientBase, statement: string, chunks: readonly Buffer[]): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -4,10 +4,7 @@ import type { Metrics } from '@millrace/runtime';
 export interface ConsumeMetrics {
   /** Called when a batch starts. Its first record is the oldest unprocessed record in the partition. */
   began(topic: string, group: string, partition: number, appendedAtMs: number): void;
-  /**
-   * Called when a batch's effects are stored.
-   * @param batch the batch, in which `appendedAtMs` is the time of the first record
-   */
+  /** Called when a batch's effects are stored. `batch.appendedAtMs` is the time of its first record. */
   handled(topic: string, group: string, batch: { records: number; seconds: number; appendedAtMs: number }): void;
   stale(topic: string, group: string): void;
   failed(topic: string, group: string): void;

@@ -119,8 +119,7 @@ async function findStart(
 ): Promise<FoundStart | null> {
   const { log } = await topicState.read();
   const stored = await readStored(log);
-  // Read the end offset after the stored offset. In the opposite order, another member could advance the stored offset
-  // beyond the end offset in the meantime.
+  // Read the end offset last. Otherwise, another member could advance the stored offset beyond it in the meantime.
   const state = await topicState.read();
   return state.log === log ? { stored, state, bounds: boundsOf(state, partition) } : null;
 }
@@ -157,8 +156,7 @@ function beginPartition(
   } = deps;
   const start = stored === null || stored.nextOffset < low ? low : stored.nextOffset;
   if (stored !== null) truncation.deletedUnread(partition.partition, stored.nextOffset, low);
-  // Retention may have deleted the record before the stored offset. In that case, only the log ID shows that the log is
-  // the same.
+  // Retention may have deleted the record. If so, only the log ID shows that the stored offset belongs to this log.
   const canVerify =
     stored !== null && stored.lastRecordFingerprint !== null && start > low && start === stored.nextOffset;
   if (!canVerify) truncation.over(partition.partition);

@@ -159,8 +159,7 @@ async function findLeasedStart(deps: LeasedStartDeps): Promise<LeasedStart | nul
   const { topic } = consume;
   const { log } = await readBounds(database.sql, topic, partition);
   const stored = await consume.startOffset(partition, log);
-  // Read the end offset after the stored offset. In the opposite order, another member could advance the stored offset
-  // beyond the end offset in the meantime.
+  // Read the end offset last. Otherwise, another member could advance the stored offset beyond it in the meantime.
   const bounds = await readBounds(database.sql, topic, partition);
   if (bounds.log !== log) return null;
   if (stored !== null && (await isMissing(deps, stored, bounds))) return null;
@@ -178,8 +177,7 @@ async function isMissing(
     truncation.found(partition, stored, { log, endOffset: String(end) });
     return true;
   }
-  // Retention may have deleted the record before the stored offset. In that case, only the log ID shows that the log is
-  // the same.
+  // Retention may have deleted the record. If so, only the log ID shows that the stored offset belongs to this log.
   if (lastRecordFingerprint === null || parseFingerprintOffset(lastRecordFingerprint) < beginning) return false;
   const where = { topic, partition, fromOffset: parseFingerprintOffset(lastRecordFingerprint) };
   const [record] = await readRecords(database.sql, where, { maxRecords: 1, maxBytes: 1 });

@@ -192,7 +192,7 @@ interface ConsumedOffset {
 /**
  * Reads how far all known groups have read each partition. A group is known once it has stored an offset for any
  * partition of the topic in this log. A partition for which a known group has no offset counts as unread.
- * @param retiredGroups groups that are no longer used and are ignored
+ * @param retiredGroups the groups that are no longer used and are ignored
  */
 export async function readConsumedOffsets(sql: Sql, retiredGroups: readonly string[]): Promise<ConsumedOffset[]> {
   const rows = await sql.query<{ topic: string; partition: number; passed: string; is_read: boolean }>(
@@ -260,7 +260,6 @@ export function toPostgresText(text: string): string {
   return wellFormed.replaceAll('\\', '\\\\').replaceAll('\0', '\\0');
 }
 
-/** Reverses `toPostgresText`. */
 export function fromPostgresText(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(/\\([\\0])/g, (_, escaped: string) => (escaped === '0' ? '\0' : '\\'));

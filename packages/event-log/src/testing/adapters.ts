@@ -23,10 +23,7 @@ export const memberTimeoutMs = 6000;
 
 export type AdapterName = 'kafka' | 'postgres';
 
-/**
- * Opens a log with either adapter for the contract tests.
- * @param databaseUrl the URL of the test file's own database
- */
+/** Opens a log with either adapter for the contract tests. The test file must have its own database. */
 export function openLog(name: AdapterName, databaseUrl: string, settings: LogSettings = {}): OpenLog {
   const { proxyPort, ...appendSettings } = settings;
   return name === 'kafka'

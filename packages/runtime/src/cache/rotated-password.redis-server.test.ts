@@ -135,7 +135,7 @@ itWithRedis(
       await store.subscribe('channel', (message) => void heard.push(message));
       await expectToHear('first');
       await keepLogs(logger, async () => {
-        // Removing the permission closes the connections with subscriptions.
+        // Removing the channel permission makes Redis close connections with subscriptions.
         await server.client.acl('SETUSER', 'default', 'resetchannels');
         await eventually(async () => ((await server.client.acl('LOG')) as unknown[]).length > 0, {
           what: 'a denied command',

@@ -165,7 +165,10 @@ export async function completeRun(
   );
 }
 
-/** Records a failed attempt. @param delaySeconds delay before the next attempt, or null if this was the last attempt */
+/**
+ * Records a failed attempt.
+ * @param delaySeconds the delay before the next attempt, or null if this was the last attempt
+ */
 export async function failRun(
   sql: Sql,
   { id, attempts }: Claim,

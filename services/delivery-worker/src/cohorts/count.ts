@@ -15,8 +15,7 @@ import { type ClaimedCohort, claimDueCohorts, releaseClaims, renewClaims, saveCo
 
 const leaseSeconds = 300;
 /**
- * Time limit in milliseconds for a statement that reads all of a project's persons. Claims are not renewed while it
- * runs.
+ * Time limit in milliseconds for a statement that reads all of a project's persons. Claims are not renewed during it.
  */
 export const maxStatementMs = 240_000;
 /** Maximum number of cohorts that are counted in one pass over a project's persons. */
@@ -58,10 +57,7 @@ export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSigna
   return true;
 }
 
-/**
- * Runs `work`. If it fails, records the failure. If the database is unavailable, nothing is recorded, and the claims
- * expire.
- */
+/** Runs `work`, and records a failure. If the database is unavailable, the claims expire instead. */
 async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: () => Promise<void>): Promise<void> {
   const { database, logger, counter } = deps;
   try {

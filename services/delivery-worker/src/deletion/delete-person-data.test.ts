@@ -30,7 +30,10 @@ async function storePerson(distinctIds: string[]): Promise<string> {
   return uuid;
 }
 
-/** Stores events with timestamps of past years, all in one partition. @param captured seconds relative to now */
+/**
+ * Stores events with timestamps of past years, all in one partition.
+ * @param captured the time of the events, in seconds relative to now
+ */
 async function storeEvents(distinctId: string, personId: string, { count = 1, captured = -60 } = {}): Promise<void> {
   await query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, person_created_at, person_properties,

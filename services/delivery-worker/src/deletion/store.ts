@@ -242,8 +242,7 @@ export async function deleteSomeRows(
   table: (typeof ingestedTables)[number],
   { environmentId, limit }: { environmentId: number; limit: number },
 ): Promise<number> {
-  // Rows in different partitions can have the same `ctid`, so the statement may delete a few more of the environment's
-  // rows.
+  // Rows of different partitions can have equal `ctid`s, so a few more of the environment's rows may be deleted.
   const rows = await tx.query<{ count: number }>(
     `WITH gone AS (
        DELETE FROM "${table}"

@@ -16,7 +16,7 @@ export interface CheckDomainsDeps {
 
 /** After this number of consecutive days without the TXT record, administrators get an email. */
 const missesUntilMail = 3;
-/** Administrators get an email when the last SAML certificate expires in this number of days. */
+/** How many days before the last SAML certificate expires administrators get an email. */
 const certificateMails = [30, 14, 7, 3, 1, 0];
 
 /**

@@ -46,7 +46,7 @@ export async function dropCopiedMonths(
   return false;
 }
 
-/** Returns a month's start and end. @param partition for example `event_2024_01` */
+/** Returns a month's start and end. @param partition a name such as `event_2024_01` */
 function spanOf(partition: string): { from: Date; to: Date } {
   const [year = 0, month = 0] = partition.split('_').slice(1).map(Number);
   return { from: new Date(Date.UTC(year, month - 1)), to: new Date(Date.UTC(year, month)) };

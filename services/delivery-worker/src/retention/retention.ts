@@ -56,7 +56,7 @@ export interface RetentionDeps {
 /**
  * Drops the oldest month if all its events have expired, which is a thousand times cheaper than deleting its rows.
  * Skips a month in use, so that writers wait for at most 200 ms.
- * @param installationDays maximum age of events in days, or 0 for unlimited
+ * @param installationDays the maximum age of events in days, or 0 for unlimited
  * @returns whether more months may be due
  */
 export async function dropMonths(deps: RetentionDeps, installationDays: number): Promise<boolean> {
@@ -109,7 +109,7 @@ const firstMonth = new Date('2015-01-01T00:00:00Z');
 /**
  * Deletes a batch of expired events that `dropMonths` cannot drop: events of environments with shorter retention
  * periods, exact to the day, and events from before 2015.
- * @param installationDays maximum age of events in days, or 0 for unlimited
+ * @param installationDays the maximum age of events in days, or 0 for unlimited
  * @returns whether more events may be due
  */
 export async function expireEvents(sql: Sql, installationDays: number, limit = portion): Promise<boolean> {

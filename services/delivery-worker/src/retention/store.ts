@@ -11,7 +11,7 @@ const shortest = (...limits: string[]) => `LEAST(e.event_retention_days, ${limit
 /**
  * Returns the time before which all events have expired. Returns null if an environment keeps events without a limit,
  * or if no environment exists.
- * @param installationDays retention period of the installation in days, or 0 for unlimited
+ * @param installationDays the retention period of the installation in days, or 0 for unlimited
  */
 export async function findCommonRetentionEnd(sql: Sql, installationDays: number): Promise<Date | null> {
   const rows = await sql.query<{ ends_at: Date | null }>(
@@ -134,7 +134,7 @@ export async function deleteOldActivity(sql: Sql, { days, limit }: { days: numbe
   return rows[0]?.count ?? 0;
 }
 
-/** Returns the monthly partitions that end at or before a time, such as `event_2024_01`, oldest first. */
+/** Returns the names of the monthly partitions (`event_2024_01`) that end at or before a time, oldest first. */
 export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM (SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid

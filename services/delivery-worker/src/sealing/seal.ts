@@ -105,7 +105,7 @@ interface SealingDeps {
 /**
  * Encrypts flag payloads that are unencrypted or encrypted with an older key. Processes each flag in a separate
  * transaction.
- * @param signal aborted when the worker stops. The remaining flags are processed the next time.
+ * @param signal a signal that is aborted when the worker stops. The remaining flags are processed the next time.
  * @returns false, because the task never has more work immediately
  */
 export async function encryptFlagPayloads(deps: SealingDeps, signal: AbortSignal): Promise<boolean> {

@@ -97,7 +97,7 @@ export function createDeliveryMetrics(metrics: Metrics) {
 /**
  * Returns the deliveries that can be sent this hour. Postpones emails beyond an organization's limit to the next hour,
  * with a reason that its members can see.
- * @param mailsPerHour limit per organization, or 0 for unlimited
+ * @param mailsPerHour the limit per organization, or 0 for unlimited
  */
 async function withinMailLimit(
   tx: Transaction,

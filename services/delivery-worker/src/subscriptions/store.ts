@@ -239,7 +239,7 @@ export async function claimDeliveries(
 
 /**
  * Postpones all of an organization's due emails, including claimed ones, without counting an attempt.
- * @param reason shown to the subscription's owner
+ * @param reason the reason that is shown to the subscription's owner
  */
 export async function postponeMails(
   tx: Transaction,

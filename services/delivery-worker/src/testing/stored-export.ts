@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '@millrace/db';
 
-/** @returns the export's ID */
 export async function storeExport(
   sql: Sql,
   environmentId: number,

@@ -9,7 +9,6 @@ export interface KnownProject extends PlanLimits {
   mayMigrate: boolean;
 }
 
-/** Returns null if no project has this API key. */
 export async function findProjectByKey(sql: Sql, token: string): Promise<KnownProject | null> {
   const [row] = await sql.query<{ id: number; features: unknown }>(
     `SELECT environment.id, organization.available_product_features AS features

@@ -97,8 +97,8 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
 
   /**
    * Looks up a key in PostgreSQL within the time limit, and caches the result.
-   * @param isCurrent returns false after a change of this key was announced. The result may then be outdated, so it is
-   * not cached.
+   * @param isCurrent a function that returns false after a change of this key was announced. The result may then be
+   * outdated, so it is not cached.
    */
   async function lookUp(token: string, isCurrent: () => boolean): Promise<KeyLookup> {
     try {
@@ -159,7 +159,7 @@ interface KeyMemory {
   find(token: string): KeyLookup | undefined;
   /** Caches the result of a lookup. @param project null if the key does not exist, undefined if the lookup failed */
   set(token: string, project: KnownProject | null | undefined): void;
-  /** Returns a cached project that is not too old for a database outage. */
+  /** Returns a cached project that may still be used during a database outage. */
   findAnyAge(token: string): KnownProject | undefined;
   delete(token: string): void;
   /** Marks all results as outdated. They are then used only during a database outage. */

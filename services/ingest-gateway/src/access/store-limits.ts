@@ -2,10 +2,7 @@
 
 import { AppError, isAppError } from '@millrace/runtime';
 
-/**
- * How long requests wait for PostgreSQL, in milliseconds. The `…QueueMs` limits apply to the wait for other queries of
- * the same type.
- */
+/** How long requests wait for PostgreSQL, in milliseconds. `…QueueMs` is the wait for queries of the same type. */
 export interface StoreTimeLimits {
   keyMs: number;
   keyQueueMs: number;

@@ -73,7 +73,7 @@ export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
 
 /**
  * Creates a worker thread's lease. Two threads that reserve memory at the same moment can exceed the budget slightly.
- * @param thread number of the thread, starting at 1
+ * @param thread the thread's number, starting at 1
  */
 export function createThreadLease({ heldKiB, maxKiB }: ThreadShares, thread: number): ByteLease {
   return {

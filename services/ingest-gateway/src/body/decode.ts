@@ -147,7 +147,7 @@ export async function findKeyAtStart({ raw, hints }: ReceivedBody): Promise<stri
  */
 const shortLz64Bytes = 2048;
 
-/** Only bodies from this size on are scanned before parsing. Smaller ones are parsed faster than they are scanned. */
+/** Only bodies of at least this size are scanned before parsing. Smaller ones are parsed faster than scanned. */
 const largeBytes = 128 * 1024;
 
 /**

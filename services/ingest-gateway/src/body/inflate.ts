@@ -122,10 +122,7 @@ export function notGzipError(): AppError {
 
 const options = { chunkSize: 64 * 1024 };
 
-/**
- * Node.js has supported Zstandard since version 22.15. Older versions reject a Zstandard body like any unknown
- * encoding.
- */
+/** Node.js has supported Zstandard since version 22.15. Older versions reject it like any unknown encoding. */
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
 
 const decompressors = new Map<string, () => Transform>([

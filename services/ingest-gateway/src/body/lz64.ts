@@ -17,7 +17,7 @@ const firstPhraseCode = 3;
  * Each dictionary entry is a substring of the output: the previous entry and the code unit after it. The dictionary
  * therefore only stores where each entry starts and how long it is.
  *
- * @param maxUnits maximum length of the output in UTF-16 code units
+ * @param maxUnits the maximum length of the output in UTF-16 code units
  */
 export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
   const bits = createBitReader(encoded);

@@ -8,8 +8,8 @@ interface JsonOutline {
   /** An approximation: the number of brackets, braces and commas outside strings. */
   values: number;
   /**
-   * The API key in the outermost object, or null if it has none. Fields are read in the order of
-   * docs/wire-rules.md#project-api-key.
+   * The first API key in the outermost object (in the order of docs/wire-rules.md#project-api-key), or null without
+   * one.
    */
   apiKey: string | null;
 }

@@ -10,8 +10,7 @@ import { missingDataError, type ReceivedBody } from './decode.ts';
 import type { Uploads } from './uploads.ts';
 
 /**
- * Receives a request's body. If the query parameter `data` is set, it replaces the body
- * (docs/wire-rules.md#body-decoding).
+ * Receives a request's body, or the query parameter `data` instead (docs/wire-rules.md#body-decoding).
  * @throws AppError like `receiveBytes`, or `invalid` if the request has no data
  */
 export async function receiveBody(

@@ -4,7 +4,7 @@ import type { DropTally } from './drops.ts';
 
 export interface CaptureMetrics {
   began(): void;
-  /** @param bytes size of the body before decompression */
+  /** @param bytes the size of the body before decompression */
   bodyReceived(bytes: number): void;
   published(topic: 'live' | 'historical', events: number, dropped: DropTally): void;
   dropped(cause: 'quota_limited', events: number): void;

@@ -118,13 +118,10 @@ export interface AcceptedEvent {
   index: number;
   record: CapturedEvent;
   /**
-   * Fields that are copied to the record as unparsed JSON. If set, `record` contains only the properties that the
-   * gateway reads.
+   * Fields that are copied to the record as unparsed JSON. `record` then contains only the properties that are read.
    */
   raw?: RawFields | undefined;
-  /**
-   * Determines the partition, together with the key. It is the distinct ID, or the IP address for a cookieless event.
-   */
+  /** Determines the partition, together with the key: the distinct ID, or a cookieless event's IP address. */
   partitionId: string;
   /**
    * How the event is sent to the overflow topic: with its key (`in_order`), or spread over all partitions. Absent if it

@@ -122,7 +122,7 @@ async function readMultipart(body: ReceivedBody, context: ReadContext): Promise<
 
 /**
  * Decodes and parses a body in a thread.
- * @param keys possible project API keys, which determine the queue for the thread
+ * @param keys the possible project API keys, which determine the queue for the thread
  */
 async function runJob(
   job: BodyJob,

@@ -224,7 +224,6 @@ interface FieldProblem {
   expected: string;
 }
 
-/** Returns null if all field types are valid. */
 function findFieldProblem(value: unknown): FieldProblem | null {
   if (validate(value)) return null;
   const error = validate.errors?.[0];

@@ -54,10 +54,7 @@ function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: numbe
   return timestampMs - (sentAtMs - nowMs);
 }
 
-/**
- * A query parameter `_` below this value is in seconds, or is not a time. PostHog ignores years up to 2020 (case
- * time-012).
- */
+/** A query parameter `_` below this is in seconds, or not a time. PostHog ignores years up to 2020 (case time-012). */
 const oldestQueryMs = Date.UTC(2021, 0, 1);
 const newestMs = Date.UTC(9999, 11, 31);
 const oldestMs = new Date(0).setUTCFullYear(1, 0, 2);
@@ -128,10 +125,7 @@ export function parseTimestamp(text: string): number | null {
   );
 }
 
-/**
- * Like `parseTimestamp`, but accepts only a complete date and time with a UTC offset (rule 1 in
- * docs/wire-rules.md#times).
- */
+/** Like `parseTimestamp`, but accepts only a date and time with a UTC offset (docs/wire-rules.md#times, rule 1). */
 export function parseZonedTimestamp(text: string): number | null {
   return fromUtcText(text, readIso) ?? (text.length <= longestText && strictIso.test(text) ? readIso(text) : null);
 }
@@ -245,7 +239,7 @@ const dayMs = 86_400_000;
 
 /**
  * Returns the date of a day in a week, such as `2021-10-29`, or null if the year has no such week.
- * @param weekday 1 is Monday
+ * @param weekday a number from 1 (Monday) to 7
  */
 function dayOfWeekDate(year: number, week: number, weekday: number): string | null {
   const mondayMs = firstWeekMs(year) + (week - 1) * 7 * dayMs;
@@ -291,10 +285,7 @@ const threeDigits = Array.from({ length: 1000 }, (_, number) => String(number).p
 let lastWrittenDay = 0;
 let lastWrittenDate = '1970-01-01T';
 
-/**
- * Formats a time like `Date.prototype.toISOString`.
- * @param ms whole milliseconds since the epoch
- */
+/** Formats a time like `Date.prototype.toISOString`. @param ms the time in whole milliseconds since the epoch */
 export function formatUtc(ms: number): string {
   const day = Math.floor(ms / dayMs);
   if (day !== lastWrittenDay) {

@@ -19,7 +19,7 @@ export interface MultipartBody {
   bearer: string | null;
 }
 
-/** Only parts from this size on are scanned before parsing. Smaller ones are parsed faster than they are scanned. */
+/** Only parts of at least this size are scanned before parsing. Smaller ones are parsed faster than scanned. */
 const largeBytes = 128 * 1024;
 
 /**
@@ -57,8 +57,7 @@ interface Part {
 }
 
 /**
- * The maximum number of parts in a form. Parsing each part's headers takes time, and clients send far fewer parts than
- * this.
+ * The maximum number of parts, because parsing each part's headers takes time. Clients send far fewer parts than this.
  */
 const maxParts = 200;
 const maxHeaderPairs = 20;
@@ -160,7 +159,7 @@ const recordRoomBytes = 16 * 1024;
  * string. Parts that are not text or do not fit into a record are omitted, because the remaining event is still useful:
  * for example, it contains the cost and the duration. Parts with other names are ignored.
  *
- * @param maxRecordBytes maximum size of a log record
+ * @param maxRecordBytes the maximum size of a log record
  * @throws AppError `invalid` naming the part (`missing_part`, `duplicate_part`, `invalid_part`, `too_deep`)
  */
 function assembleEvent(parts: readonly Part[], maxRecordBytes: number): AssembledEvent {

@@ -89,14 +89,17 @@ function invalidHeader(name: string, expected: string): AppError {
   });
 }
 
-/** Returns the hints for a JSON body. @param contentEncoding empty if the body is not encoded */
+/**
+ * Returns the hints for a JSON body.
+ * @param contentEncoding the encoding, or an empty string if the body is not encoded
+ */
 export function createJsonHints(contentEncoding: string): BodyHints {
   return { compression: null, contentType: 'application/json', contentEncoding };
 }
 
 /**
  * Receives a body if its encoding is supported.
- * @param options.onReceived called with the size of the body before decompression
+ * @param options.onReceived a function that is called with the size of the body before decompression
  * @throws AppError like `findDecompressor` and `receiveBytes`
  */
 export async function receiveV1Body(

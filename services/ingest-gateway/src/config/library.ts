@@ -5,7 +5,8 @@ import { crc32, deflateRawSync, constants as zlib } from 'node:zlib';
 
 /**
  * Reads all files into memory, a few hundred kilobytes per version.
- * @param directory contains `library.json` and a folder for each version: `<version>/<name>`, `<name>.br`, `<name>.gz`
+ * @param directory a directory that contains `library.json` and a folder for each version: `<version>/<name>`,
+ * `<name>.br`, `<name>.gz`
  * @returns null if the directory does not contain the library
  */
 export async function readBrowserLibrary(directory: string): Promise<BrowserLibrary | null> {

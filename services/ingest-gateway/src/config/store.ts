@@ -11,7 +11,6 @@ export interface ClientSettings {
   webVitalsMetrics: unknown;
 }
 
-/** Returns null if no environment has this API key. */
 export async function findClientSettings(sql: Sql, token: string): Promise<ClientSettings | null> {
   const [row] = await sql.query<ClientSettings & Record<string, unknown>>(
     `SELECT autocapture_opt_out AS "autocaptureOptOut",

@@ -15,7 +15,7 @@ export interface AnonymousIdCache {
    */
   recall(environmentId: number, distinctId: string): Promise<string | null>;
   /**
-   * Stores an anonymous ID for a distinct ID, unless it already has one.
+   * Stores an anonymous ID for a distinct ID that does not have one yet.
    * @returns the ID to use, which is the one that was stored first
    */
   remember(environmentId: number, distinctId: string, anonymousDistinctId: string): Promise<string>;
@@ -55,10 +55,7 @@ interface LoginRequest {
   loadWith(anonymousDistinctId: string): Promise<StoredData['hashKeyOverrides']>;
 }
 
-/**
- * Caches or recalls the anonymous ID of a person that does not exist yet.
- * @returns the context and the stored data for the evaluation
- */
+/** Caches or recalls the anonymous ID of a person that does not exist yet, and returns the input for the evaluation. */
 export async function loadWithAnonymousId(
   ids: AnonymousIdCache,
   { environmentId, context, flags, stored, loadWith }: LoginRequest,

@@ -197,7 +197,7 @@ const remoteConfig = /^\/api\/(?:projects|environments)\/([^/]+)\/feature_flags\
 
 /**
  * Returns which definitions or payload a path requests, or undefined for all other paths.
- * @param path without the query
+ * @param path the path without the query
  */
 export function findDefinitionTarget(path: string): DefinitionTarget | undefined {
   const document = documents.get(path);

@@ -230,7 +230,7 @@ const paths = new Map<string, FlagPath>([
   ['/decide/', '/decide'],
 ]);
 
-/** @param path without the query */
+/** @param path the path without the query */
 export function findFlagPath(path: string): FlagPath | undefined {
   return paths.get(path);
 }

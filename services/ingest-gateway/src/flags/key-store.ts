@@ -13,7 +13,6 @@ export async function findSecretKeyOwner(sql: Sql, secureValue: string): Promise
   return row?.project_id ?? null;
 }
 
-/** Returns null if the environment does not exist. */
 export async function findKeyByEnvironmentId(sql: Sql, environmentId: number): Promise<string | null> {
   const [row] = await sql.query<{ api_token: string }>('SELECT api_token FROM environment WHERE id = $1', [
     environmentId,

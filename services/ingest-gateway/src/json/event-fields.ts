@@ -72,7 +72,7 @@ const slotByProperty = new Map<string, number>(
   propertyFields.map((name, index) => [name, 2 * (allFields.length + index)]),
 );
 
-/** Returns where a field's slot begins within the numbers of its event. */
+/** Returns where a field's slot begins within its event's position numbers. */
 export function getPositionIndex(name: EventField): number {
   return slotByField.get(name) ?? 0;
 }

@@ -9,7 +9,7 @@ import { requireParsableLength } from './parse-limit.ts';
  * Like `JSON.parse`, but with a helpful error message that does not quote the text. A key `__proto__` becomes an own
  * property, so callers must not copy fields by assignment.
  *
- * @param expected describes valid JSON in the error message
+ * @param expected a description of valid JSON for the error message
  * @throws AppError `invalid` (`invalid_json`), `too_large` see `requireParsableLength`
  */
 export function parseJson(text: string, expected = 'an object or an array of events'): unknown {
@@ -80,7 +80,7 @@ const quoteOrBackslash = /["\\]/g;
 
 /**
  * Finds the end of a JSON string.
- * @param start position of the opening quote
+ * @param start the position of the opening quote
  * @returns the position after the closing quote, or the end of the text
  */
 function endOfString(text: string, start: number): number {

@@ -209,7 +209,8 @@ const fnvPrime = 0x01000193;
 /**
  * Creates a count-min sketch with conservative update. It finds the few keys that should be counted exactly, without
  * storing any key. Clients cannot choose keys that collide, because the seed is random.
- * @param width counters per row, a power of two. After n keys, an estimate is too high by about n / width.
+ * @param width the number of counters per row, a power of two. After n keys, an estimate is too high by about n /
+ * width.
  */
 export function createKeySketch({ width = 65_536, seed = (Math.random() * 2 ** 32) >>> 0 } = {}): KeySketch {
   const counts = new Uint32Array(rows * width);

@@ -29,7 +29,7 @@ const start = ({ config, ...parts }: GatewayOptions = {}) =>
   });
 const newToken = async () => (await createTestTenant(fixture.database)).token;
 
-/** Returns `topic key` for each of a project's events, ordered by event name. */
+/** Returns the topic and the key of each of a project's events as one string, ordered by event name. */
 async function routes(token: string, count: number): Promise<string[]> {
   const { live, overflow } = fixture.topics;
   return (await reader.records(token, count))

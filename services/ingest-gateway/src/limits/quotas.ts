@@ -78,10 +78,7 @@ export interface RateLimit {
 interface RateLimitOptions {
   counters: SharedCounters;
   now(): number;
-  /**
-   * The window length in milliseconds. The limit applies to the total of a window, so a single batch can exceed the
-   * number of events per second.
-   */
+  /** The limit applies to the total of this window, so a single batch can exceed the number of events per second. */
   windowMs: number;
 }
 

@@ -28,10 +28,7 @@ interface Counter {
 
 /** The maximum number of counters per command. The store takes less than a millisecond for a few hundred counters. */
 const maxCountersPerFlush = 500;
-/**
- * The minimum delay after a flush, per counter. Limits the load on the store and on this process, however many projects
- * exist.
- */
+/** The minimum delay between flushes per sent counter, which limits the load however many projects exist. */
 const minMsPerCounter = 1;
 const restAfterFailureMs = 1000;
 

@@ -58,10 +58,7 @@ export interface TrafficReportsOptions {
 
 interface PendingWarning {
   report: TrafficReport;
-  /**
-   * The warning's ID. All attempts use the same ID, so that the warning is stored once even if an acknowledgement was
-   * lost.
-   */
+  /** The warning's ID, the same for all attempts, so that it is stored once even if an acknowledgement was lost. */
   uuid: string;
   count: number;
   dueAtMs: number;
@@ -76,7 +73,7 @@ const maxPerAppend = 500;
 export function createTrafficReports(options: TrafficReportsOptions): TrafficReports {
   const { log, topic, now, firstAfterMs, furtherAfterMs, metrics } = options;
   const pending = new Map<string, PendingWarning>();
-  /** When the last warning about each subject was sent. Deleted after `furtherAfterMs`. */
+  /** When the last warning about each subject was sent. Entries are deleted after `furtherAfterMs`. */
   const sentAtMs = new Map<string, number>();
   /** Subjects with a derived warning ID that were already reported. Another report would result in the same warning. */
   const reported = new LRUCache<string, true>({ max: maxPending });

@@ -22,8 +22,7 @@ export interface Refusal extends GatewayResponse {
 }
 
 /**
- * Creates the response to a request that was rejected or failed. Only developers read its JSON, because SDKs read only
- * the status.
+ * Creates the response to a request that was rejected or failed. Its JSON is for developers. SDKs read only the status.
  */
 export function toRefusal(error: unknown): Refusal {
   const known = toAppError(error);

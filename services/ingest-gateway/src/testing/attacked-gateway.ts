@@ -23,10 +23,7 @@ export interface AttackedGateway {
   url: string;
   port: number;
   token: string;
-  /**
-   * Runs an attack while other clients send requests as usual. The other clients continue for a moment after the
-   * attack.
-   */
+  /** Runs an attack while other clients send requests, which they continue for a moment afterwards. */
   during<T>(attack: () => Promise<T>): Promise<AttackReport<T>>;
   openFiles(): Promise<number>;
   stop(): Promise<void>;

@@ -5,7 +5,7 @@ export interface FlagReply {
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every version
   body: any;
-  /** For responses with details: `value` and `code:index` of each flag. */
+  /** Maps each flag to a string of its `value` and `code:index`, for responses with details. */
   flags: Record<string, string>;
 }
 

@@ -39,9 +39,7 @@ export interface TestClock {
   advance(ms: number): void;
 }
 
-/**
- * @param start the initial time. By default, it is in the middle of a month and at the start of a window of ten seconds
- */
+/** @param start an ISO time. The default is in the middle of a month, at the start of a window of ten seconds */
 export function createTestClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   let nowMs = Date.parse(start);
   return {

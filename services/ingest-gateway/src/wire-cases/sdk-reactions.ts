@@ -29,7 +29,7 @@ const json = 'application/json';
 
 /**
  * Returns the reaction of most SDKs.
- * @param is.again statuses after which the SDK sends events again, in addition to server errors
+ * @param is.again the statuses after which the SDK sends events again, in addition to server errors
  */
 function reactions(is: {
   ok(response: SdkResponse): boolean;

@@ -245,8 +245,8 @@ const memory = createRequestMemory();
 
 /**
  * Creates the frame of a request.
- * @param write a function that writes the body into exactly `size` bytes. It is called once, after kafkajs has written
- * the header.
+ * @param write a function that writes the body into exactly `size` bytes. Called once, after kafkajs has written the
+ * header.
  */
 function createRequestFrame(size: number, write: (body: Buffer) => void): RequestFrame {
   return new Frame(size, write);
