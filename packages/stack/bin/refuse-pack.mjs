@@ -1,4 +1,4 @@
-// Makes `npm pack` fail in a source directory, because the resulting package would not work.
+// Makes `npm pack` fail in a source directory, because a package of the sources would not work.
 console.error(`
 ✗ This folder contains sources that cannot be packed. Run this in the root of the repository instead:
   npm run build && npm pack ./packages/browser/dist ./packages/react/dist

@@ -1,4 +1,4 @@
-// What all commands of this package share: arguments, progress output, and errors that the user can fix.
+// What the commands of this package have in common: arguments, progress output, and errors that the user can fix.
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -20,12 +20,12 @@ export interface Progress {
   print(line: string): void;
   /**
    * Runs `work` as a step. `work` may call `tell` with a detail while it runs.
-   * @param options `log`: path of the log to mention if the step is slow
+   * @param options an object with `log`, the path of the log to mention if the step is slow
    */
   step<T>(title: string, work: (tell: (detail: string) => void) => Promise<T>, options?: { log?: string }): Promise<T>;
 }
 
-/** The argument of a command's `main`, which returns the exit code. bin/prepare/run-command.mjs calls `main`. */
+/** The argument of a command's `main`, which bin/prepare/run-command.mjs calls. `main` returns the exit code. */
 export interface CommandContext {
   progress: Progress;
   /** The repository root, without a trailing slash. */
@@ -34,7 +34,7 @@ export interface CommandContext {
 }
 export type Command = (context: CommandContext) => Promise<number>;
 
-/** @throws SetupProblem for an unknown option */
+/** Parses a command's options. @throws SetupProblem for an unknown option */
 export function parseOptions<const T extends NonNullable<ParseArgsConfig['options']>>(
   command: string,
   words: string[],

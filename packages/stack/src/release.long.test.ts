@@ -63,7 +63,7 @@ test('Helm can show and render the chart', async () => {
   const stores = ['postgresql.url=postgresql://m:s@db:5432/m', 'kafka.brokers={kafka:9092}'];
   const rendered = async (source: string) => {
     const words = ['template', 'm', source, ...stores.flatMap((one) => ['--set', one])];
-    // Each rendering generates new secrets.
+    // Remove secrets, because each rendering generates new ones.
     return (await run(helm, words, { maxBuffer: 1e8 })).stdout.replaceAll(/(SECRETS_KEY|TOKEN_SECRET): .+/g, '$1');
   };
   const stdout = await rendered(file);
@@ -99,14 +99,14 @@ test('the bill of materials lists the packages in the image', async () => {
   expect(kafkajs).toMatchObject({ version: dependencies.kafkajs, purl: `pkg:npm/kafkajs@${dependencies.kafkajs}` });
 });
 
-test('the release notes only contain the section of this version', async () => {
+test('the release notes contain only the changelog section of this version', async () => {
   const notes = await readFile(join(made, 'release-notes.md'), 'utf8');
   expect(notes).toContain(`# Millrace ${version}`);
   expect(notes).toContain('**Ingestion**');
   expect(notes).not.toMatch(/^## |\]\(docs\//m);
 });
 
-test('publishing names its missing requirements, and then builds nothing', async () => {
+test('publishing without its required settings lists them and does not build anything', async () => {
   const output = join(directory, 'none');
   const published = await runProgram('npm', ['run', 'release', '--', '--output', output], { cwd: root });
   expect(published.status).toBe(1);
@@ -156,7 +156,7 @@ describe('publishing a release', () => {
     ]);
   });
 
-  test('stops at the first failure, before any package is published', async () => {
+  test('stops if a step fails, before any package is published', async () => {
     const calls = join(directory, 'failed-calls');
     await expect(publish(release, { ...env, CALLS: calls, FAILING: 'push' })).rejects.toThrow('helm push failed (1)');
     expect(await readFile(calls, 'utf8')).not.toContain('npm');

@@ -54,7 +54,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   return 0;
 };
 
-/** A release that is being built. `filesOf` returns its file names. */
+/** A release that is being built. `filesOf` returns the names of its files. */
 interface Made {
   version: string;
   output: string;
@@ -165,8 +165,8 @@ async function refuseUnready(root: string, version: string, notes: string): Prom
 
 /**
  * Publishes with the programs in the PATH of `env`. The npm packages are published after the image and the chart,
- * because they cannot be published a second time. If `GH_TOKEN` is set, finally creates the GitHub release with all
- * files.
+ * because a version of an npm package cannot be published again. If `GH_TOKEN` is set, finally creates the GitHub
+ * release with all files.
  */
 export async function publish(made: Made, env: NodeJS.ProcessEnv): Promise<void> {
   const { version, output, progress } = made;
@@ -190,7 +190,7 @@ export async function publish(made: Made, env: NodeJS.ProcessEnv): Promise<void>
   await run(['gh', 'release', 'create', `v${version}`, '--notes-file', join(output, notesFile), ...files]);
 }
 
-/** Runs a program. @throws SetupProblem if the program fails. The program itself prints the reason. */
+/** Runs a program. @throws SetupProblem if the program fails. The program itself must print the reason. */
 async function runOrFail(
   [program = '', ...words]: string[],
   { env, input }: { env: NodeJS.ProcessEnv; input: string | undefined },

@@ -6,7 +6,7 @@ import { SetupProblem } from './command.ts';
 export interface ProgramResult {
   /** The exit code, or 127 if the program does not exist. */
   status: number;
-  /** The end of the program's output to stdout and stderr. */
+  /** The last characters that the program wrote to stdout and stderr. */
   output: string;
 }
 
@@ -53,8 +53,7 @@ export interface SystemUser {
 }
 
 /**
- * Returns the user who runs PostgreSQL, because PostgreSQL refuses to run as root. Returns undefined if this process is
- * not root.
+ * Returns the user who runs PostgreSQL, which refuses to run as root. Returns undefined if this process is not root.
  * @throws SetupProblem if this process is root but cannot switch to a different user
  */
 export function findUnprivilegedUser(): SystemUser | undefined {
@@ -71,7 +70,7 @@ export function findUnprivilegedUser(): SystemUser | undefined {
 function lookUp(name: string): SystemUser | null {
   const uid = ask('-u', name);
   const gid = ask('-g', name);
-  // macOS reports the ID of the user `nobody`, which is -2, as 4294967294. A process cannot be started with this ID.
+  // macOS reports the ID of the user `nobody`, which is -2, as 4294967294. No process can be started with this ID.
   return uid !== null && gid !== null && uid > 0 && uid < 2 ** 31 ? { name, uid, gid } : null;
 }
 
@@ -84,7 +83,7 @@ function canBecome({ uid, gid }: SystemUser): boolean {
   return spawnSync('sh', ['-c', ':'], { uid, gid, cwd: '/' }).status === 0;
 }
 
-/** Returns true if the user can create files in the directory. Without `user`, checks this process's user. */
+/** Returns true if the user can create files in the directory. Without `user`, checks the user of this process. */
 export function canWriteIn(directory: string, user: SystemUser | undefined): boolean {
   const identity = user ? { uid: user.uid, gid: user.gid } : {};
   return spawnSync('sh', ['-c', 'cd "$1" && [ -w . ]', 'sh', directory], { cwd: '/', ...identity }).status === 0;

@@ -17,7 +17,7 @@ function runWith(settings: Record<string, string>, ...words: string[]) {
   return { status, output: `${stdout}${stderr}` };
 }
 
-test('a setup step that takes long prints what it is doing and where its log is', () => {
+test('a slow setup step prints what it is doing and where its log is', () => {
   const program = `
     import { createProgress } from ${JSON.stringify(`file://${bin}prepare/progress.mjs`)};
     const work = async (tell) => {
@@ -36,7 +36,7 @@ test.each([
   ['a processor that PostgreSQL is not built for', { arch: 'riscv64' }, /This is \w+ on riscv64/],
   ['Linux with musl', { isMusl: true }, 'without glibc'],
 ] as [string, { platform?: string; arch?: string; isMusl?: boolean }, string | RegExp][])(
-  'npm start refuses to start on %s in one sentence',
+  'on %s, npm start fails with a one-sentence error',
   (_, machine, reason) => {
     const { isMusl = false, platform = 'linux', arch = 'x64' } = machine;
     const header = isMusl ? {} : { glibcVersionRuntime: '2.36' };
@@ -53,7 +53,7 @@ test.each([
   },
 );
 
-test('npm start rejects an unknown option in one line before it builds anything', () => {
+test('npm start rejects an unknown option with a one-line error before it builds anything', () => {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-start-'));
   try {
     const { status, output } = runWith({ MILLRACE_DATA_DIR: directory }, `${bin}start.mjs`, '--kafak');

@@ -24,7 +24,7 @@ const commandsOf = (workflow: Workflow) => stepsOf(workflow).flatMap(({ run }) =
 describe.each(readdirSync(folder))('the workflow %s', (name) => {
   const workflow = readWorkflow(name);
 
-  test('the workflow only runs scripts from package.json whose files exist', () => {
+  test('the workflow runs only scripts that are in package.json and whose files exist', () => {
     const commands = commandsOf(workflow).filter((command) => !command.startsWith('wsl '));
     expect(commands.length).toBeGreaterThan(0);
     for (const command of commands) {
@@ -34,7 +34,7 @@ describe.each(readdirSync(folder))('the workflow %s', (name) => {
     }
   });
 
-  test("the workflow only uses GitHub's own actions for checkout and Node.js, pinned to a commit", () => {
+  test("the workflow uses only GitHub's own actions for checkout and Node.js, pinned to a commit", () => {
     const others = stepsOf(workflow).flatMap(({ uses }) =>
       uses === undefined || /^actions\/(checkout|setup-node)@[0-9a-f]{40}$/.test(uses) ? [] : [uses],
     );
@@ -42,7 +42,7 @@ describe.each(readdirSync(folder))('the workflow %s', (name) => {
   });
 });
 
-test('ci.yml tests every change with each supported Node.js and starts it on each supported platform', () => {
+test('ci.yml tests every change with each supported Node.js, and starts the system on each supported platform', () => {
   const { jobs } = readWorkflow('ci.yml');
   const firstEvent = 'npm run test:long -- packages/stack/src/start/first-event.long.test.ts';
   expect(jobs.test?.strategy?.matrix.node).toEqual([22, 24, 26]);
@@ -57,7 +57,7 @@ test('ci.yml tests every change with each supported Node.js and starts it on eac
   expect(readFileSync(join(root, '.github/first-event-in-wsl.sh'), 'utf8')).toContain(`\n${firstEvent}\n`);
 });
 
-test('release.yml releases a version tag, with every setting that publishing requires', () => {
+test('release.yml publishes a release for a version tag, with every setting that publishing requires', () => {
   const workflow = readWorkflow('release.yml');
   expect(workflow.on.push.tags).toEqual(['v*']);
   const release = stepsOf(workflow).find(({ run }) => run === 'npm run release');

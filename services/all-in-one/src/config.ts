@@ -1,7 +1,7 @@
 import { integerSetting, logLevelConfigFields, metricsConfigFields } from '@millrace/runtime';
 import { Type } from 'typebox';
 
-/** The settings of the whole process, which replace each service's settings of the same name. */
+/** The settings of the whole process. They replace each service's own settings of the same name. */
 export const allInOneConfigSchema = Type.Object({
   healthPort: integerSetting(
     8001,

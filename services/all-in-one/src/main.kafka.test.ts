@@ -80,7 +80,7 @@ const storedUuids = async (event: string): Promise<string[]> => {
 };
 
 test.each(['postgres', 'kafka'])(
-  'with the log on %s, the process stores and returns an event, evaluates flags, and stops',
+  'with the event log on %s, the process stores and returns an event, evaluates flags, and stops',
   async (log) => {
     const { kafkaBrokers, redisUrl } = testServers();
     const onKafka = { KAFKA_BROKERS: kafkaBrokers.join(','), REDIS_URL: redisUrl, TOPIC_PREFIX: uniqueTopicPrefix() };
@@ -156,7 +156,7 @@ test('events acknowledged during shutdown are stored after a restart', async () 
   expect(stored).toHaveLength(new Set(stored).size);
 });
 
-test('reports the consumer as not ready while it cannot connect, and keeps the other services running', async () => {
+test('reports the consumer as not ready if it cannot connect, and keeps the other services running', async () => {
   const { ingestUrl, apiUrl, healthUrl } = await start({ EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:1' });
   expect(await readiness(healthUrl)).toMatchObject({
     status: 503,
@@ -167,7 +167,7 @@ test('reports the consumer as not ready while it cannot connect, and keeps the o
   await becomesReady(apiUrl);
 });
 
-test('serves metrics only on their own port if METRICS_PORT is set', async () => {
+test('if METRICS_PORT is set, serves metrics only on that port', async () => {
   const { process, ingestUrl, apiUrl, healthUrl } = await start({ METRICS_PORT: '0' });
   const line = process
     .output()

@@ -23,14 +23,14 @@ import {
 import { isTracingEnabled } from '@millrace/runtime/tracing';
 import { readAllConfig } from './read-config.ts';
 
-// All services share one heap, most of which is unused. By default, the heap grows to four times its used size before
+// All services share one heap, and most of it is unused. By default, the heap grows to four times its used size before
 // garbage collection, which takes memory from other processes (docs/decisions/032-one-process.md).
 setFlagsFromString('--heap-growing-percent=100');
 
 const configs = readAllConfig(readEnvironment());
 const { own } = configs;
 const logger = createLogger('all-in-one', own.logLevel);
-// Services that serve requests stop before services that work in the background, so the two durations are added.
+// Services that serve requests stop first, and background services afterwards, so the two durations are added.
 const stopWithinMs =
   Math.max(ingestGateway.stopWithinMs(configs.gateway), managementApi.stopWithinMs(configs.api)) +
   Math.max(eventConsumer.stopWithinMs(configs.consumer), deliveryWorker.stopWithinMs(configs.worker));
@@ -108,7 +108,7 @@ function stopTogether(services: readonly StartedService[]): Stoppable {
   };
 }
 
-/** Returns one sentence per failing check, or null if all checks pass. */
+/** Returns one sentence for each failing check, or null if no check fails. */
 function problemOf(failing: Record<string, string>): string | null {
   const problems = Object.entries(failing).map(([check, problem]) => `${check}: ${problem}`);
   return problems.length === 0 ? null : problems.join(' ');

@@ -11,7 +11,7 @@ function problemsOf(env: Record<string, string>): string[] {
   return [];
 }
 
-test('a setting shared by several services keeps the default of each service', () => {
+test('a setting that several services have keeps its default for each service', () => {
   const { gateway, api, consumer, worker } = readAllConfig(least);
   expect([api.databasePoolSize, worker.databasePoolSize]).toEqual([10, 8]);
   expect([gateway, api, consumer, worker].map(({ drainTimeoutMs }) => drainTimeoutMs)).toEqual([
@@ -19,7 +19,7 @@ test('a setting shared by several services keeps the default of each service', (
   ]);
 });
 
-test("a setting applies to all services that have it, or to one service if the service's name is its prefix", () => {
+test("a setting applies to all services that have it, or with a service's name as a prefix, only to that service", () => {
   const { gateway, api, worker } = readAllConfig({
     ...least,
     DATABASE_POOL_SIZE: '20',
@@ -30,7 +30,7 @@ test("a setting applies to all services that have it, or to one service if the s
   expect([gateway.logLevel, api.logLevel]).toEqual(['debug', 'info']);
 });
 
-test('reports the configuration errors of all services together, without duplicates', () => {
+test('reports the configuration errors of all services together and without duplicates', () => {
   expect(problemsOf({ DATABASE_URL: '', API_PORT: 'x', POLL_INTERVAL_MS: '1', STOP_DELAY_MS: '-1' })).toEqual([
     expect.stringMatching(/^DATABASE_URL is required/),
     expect.stringMatching(/^STOP_DELAY_MS must be a whole number of at least 0/),
@@ -47,11 +47,11 @@ test.each([
     { DELIVERY_WORKER_HEALTH_PORT: '8021' },
     'DELIVERY_WORKER_HEALTH_PORT has no effect when one process runs all services. Set HEALTH_PORT',
   ],
-])('rejects %p, because it cannot work in a single process', (env, problem) => {
+])('rejects %p, which cannot work in a single process', (env, problem) => {
   expect(problemsOf(env)).toEqual([expect.stringContaining(problem)]);
 });
 
-test('accepts port 0 for several ports of one process', () => {
+test('accepts port 0 for several ports of the process', () => {
   expect(problemsOf({ INGEST_PORT: '0', API_PORT: '0', HEALTH_PORT: '0', METRICS_PORT: '0' })).toEqual([]);
 });
 

@@ -10,6 +10,7 @@ import { allInOneConfigSchema } from './config.ts';
 type Environment = Record<string, string | undefined>;
 
 /**
+ * Reads all settings.
  * @throws ConfigError with the errors of all services without duplicates, and with conflicts between services in the
  * same process
  */
@@ -61,7 +62,7 @@ function ownedByProcess(env: Environment): string[] {
     .map(({ setting, name }) => `${name} has no effect when one process runs all services. Set ${setting} instead`);
 }
 
-/** Returns the ports that are used more than once, except 0, which stands for any free port. */
+/** Returns the ports that are used more than once. Ignores 0, which stands for any free port. */
 function sharedPorts(ports: Record<string, number | undefined>): string[] {
   const taken = Object.entries(ports).filter(([, port]) => port !== undefined && port > 0);
   return taken.flatMap(([name, port], at) =>

@@ -27,7 +27,7 @@ function requirePlatform() {
 }
 
 /**
- * Exits with an error in one line if `npm start` was called with an unknown option, before anything is installed or
+ * If `npm start` was called with an unknown option, exits with an error in one line before anything is installed or
  * built.
  */
 function requireStartOptions(programArguments) {
@@ -44,7 +44,7 @@ function requireStartOptions(programArguments) {
  * Prepares the repository, then runs `main({ progress, root, programArguments })` of a TypeScript program in this
  * process. The return value becomes the exit code.
  *
- * @param {string} program path relative to this file
+ * @param {string} program the path relative to this file
  */
 export async function runCommand(program) {
   requireNode();
@@ -57,7 +57,7 @@ export async function runCommand(program) {
   });
 }
 
-/** Prepares the repository, then runs `main` of `npm start`, which has been built to plain JavaScript. */
+/** Prepares the repository, then runs the `main` function of `npm start`, which is built to plain JavaScript first. */
 export async function runBuiltStart() {
   const programArguments = process.argv.slice(2);
   requireNode();
@@ -91,7 +91,7 @@ async function prepareRepository(options) {
   return prepared;
 }
 
-/** Prints a problem that the user can fix in one line. Any other error is a bug and is printed with its stack trace. */
+/** Prints a problem that the user can fix in one line. Prints any other error, which is a bug, with its stack trace. */
 async function orExplain(work) {
   try {
     await work();

@@ -29,7 +29,7 @@ export const main: Command = async ({ progress, root }) => {
 
 /**
  * Builds every program, the browser library that the gateway serves, the console and the migrations into one directory.
- * @param outDirectory emptied first
+ * @param outDirectory the target directory, which is emptied first
  * @returns the source files of all programs, as paths relative to the root
  */
 export async function buildPrograms(root: string, outDirectory: string): Promise<string[]> {
@@ -53,8 +53,8 @@ const require = createRequireForLibraries(import.meta.url);`;
 /**
  * Bundles programs with everything they import into plain JavaScript: `<outDirectory>/<name>.mjs`, shared code in
  * `chunks/`, and packages that cannot be bundled in `node_modules/`. The result needs only Node.js to run.
- * @param entries path relative to the root by program name
- * @param outDirectory emptied first
+ * @param entries the paths of the programs relative to the root, by program name
+ * @param outDirectory the target directory, which is emptied first
  * @returns the source files of all programs, as paths relative to the root
  */
 export async function bundlePrograms(
@@ -74,7 +74,7 @@ export async function bundlePrograms(
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // Source maps let stack traces show source files and lines. The bundle does not contain the sources.
+    // With source maps, stack traces show source files and lines. The bundle does not contain the sources.
     sourcemap: 'linked',
     sourcesContent: false,
     external: unbundledPatterns,
@@ -85,7 +85,7 @@ export async function bundlePrograms(
   // Stop esbuild's child process, which would keep its memory and keep this process alive.
   await stop();
   await copyUnbundledPackages(root, outDirectory);
-  // Charts in report emails use these fonts.
+  // The charts in report emails use these fonts.
   await cp(join(root, 'packages/reports/fonts'), join(outDirectory, 'fonts'), { recursive: true });
   return [...new Set(Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)))].sort();
 }
@@ -93,9 +93,9 @@ export async function bundlePrograms(
 export const serviceFile = (name: string) => `${name}-service`;
 
 /**
- * Writes each service's `<name>.mjs`, which handles signals and then loads the service. In a container, process 1
- * receives only signals for which it has a handler. Without this file, a pod that is deleted while its service is
- * loading would end only after its grace period. `runProcess` replaces the handlers when the service starts.
+ * Writes a file `<name>.mjs` for each service, which handles signals and then loads the service. In a container,
+ * process 1 receives only signals for which it has a handler. Without this file, a pod that is deleted while its
+ * service is loading would end only after its grace period. `runProcess` replaces the handlers when the service starts.
  */
 export async function writeEntries(outDirectory: string, names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => writeFile(join(outDirectory, `${name}.mjs`), entryOf(name))));
@@ -109,12 +109,11 @@ await import('./${serviceFile(name)}.mjs');
 }
 
 /**
- * Packages that cannot be bundled, and the packages that depend on them. A package cannot be bundled if it contains
- * native code or WebAssembly files, or is found by path at run time. All of these packages are copied to
- * `node_modules/`.
+ * Packages that cannot be bundled, because they contain native code or WebAssembly files or are found by path at run
+ * time. Each one is listed with the packages that depend on it. All of them are copied to `node_modules/`.
  */
 const carried: Record<string, string> = {
-  // packages/event-log replaces kafkajs's produce request (kafka/kafkajs-internals).
+  // packages/event-log replaces the produce request within kafkajs (kafka/kafkajs-internals).
   kafkajs: 'packages/event-log',
   '@node-rs/crc32': 'packages/event-log',
   '@prisma/schema-engine-wasm': 'packages/db',
@@ -136,7 +135,7 @@ export function listUnbundledPackages(root: string): Map<string, string> {
 }
 
 /**
- * Returns the names and versions of a package's platform-specific builds, one of which the package loads at run time.
+ * Returns the names and versions of a package's platform-specific builds. At run time, the package loads one of them.
  */
 export async function readPlatformBuilds(source: string): Promise<Record<string, string>> {
   const { optionalDependencies = {} } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {

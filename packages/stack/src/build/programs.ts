@@ -8,7 +8,7 @@ export const services = ['event-consumer', 'delivery-worker', 'management-api', 
 
 export const allInOne = 'all-in-one';
 
-/** Returns each program's source file, keyed by the name of its bundle, `dist/<name>.mjs`. */
+/** Returns each program's source file. The key is the name of its bundle in `dist/<name>.mjs`. */
 export function programs(root: string): Record<string, string> {
   const entries = {
     ...Object.fromEntries([...services, allInOne].map((name) => [name, `services/${name}/src/main.ts`])),

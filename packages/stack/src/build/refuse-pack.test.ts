@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '../run-program.ts';
 
-/** A package of the sources could not be installed, because it depends on packages that no registry contains. */
+/** A package of the sources could not be installed, because it would depend on packages that no registry contains. */
 test.each(['', 'packages/browser', 'packages/react', 'packages/cli'])(
-  'npm pack in the source directory ./%s fails and says which directories to pack',
+  'npm pack fails in the source directory ./%s and names the directories to pack',
   async (folder) => {
     const cwd = fileURLToPath(new URL(`../../../../${folder}`, import.meta.url));
     const { status, output } = await runProgram('npm', ['pack', '--dry-run'], { cwd });

@@ -45,7 +45,7 @@ describe('the prose check', () => {
     ],
     ['test-e2e/b.test.ts', '\ntest.each([1])(`by itself %s`, () => {});', 'test-e2e/b.test.ts:2: "by itself"'],
     ['docs/flags.md', 'It has 3 letters.', 'docs/flags.md:1: "letters": dead letters'],
-  ])('reports a phrase in %s: %s', async (path, text, problem) => {
+  ])('reports a phrase to avoid in %s: %s', async (path, text, problem) => {
     await write(path, text);
     expect(await findProseProblems(root)).toEqual([expect.stringContaining(problem)]);
   });
@@ -61,7 +61,7 @@ describe('the prose check', () => {
   });
 });
 
-it('the check for retired names reports them in code and tests', async () => {
+it('the check for retired names reports their use in code and tests', async () => {
   await write('services/a/src/b.test.ts', "\nconst kept: KeptAnswer = read('KeptAnswers');");
   expect(await findRetiredNames(root)).toEqual(['services/a/src/b.test.ts:2: "KeptAnswer": use CachedResult']);
 });

@@ -26,7 +26,7 @@ interface Passage {
   text: string;
 }
 
-/** Files other than documents whose text people read. */
+/** Files that are not documents, but contain text that people read. */
 const areas: readonly { folders: string[]; endings: string[]; read: (source: string, path: string) => Passage[] }[] = [
   { folders: ['packages', 'services'], endings: ['README.md'], read: proseOfMarkdown },
   { folders: ['packages', 'services'], endings: ['.ts', '.tsx'], read: textsOfProgram },
@@ -75,7 +75,7 @@ function proseOfMarkdown(source: string): Passage[] {
   return passages;
 }
 
-/** Returns a program's strings that contain a phrase, its comments, and the text between JSX tags. */
+/** Returns a program's strings that contain phrases, its comments, and the text between JSX tags. */
 function textsOfProgram(source: string, path: string): Passage[] {
   const passages: Passage[] = [];
   let line = 1;
@@ -103,7 +103,7 @@ function titlesOfTests(source: string, path: string): Passage[] {
   return passages;
 }
 
-/** Returns a comment's text on one line, without code. */
+/** Returns a comment's text on one line, without code in backticks. */
 const textOfComment = (comment: string) =>
   comment
     .replace(/`[^`]*`/g, '`…`')

@@ -1,4 +1,4 @@
-// Names that are no longer used, because only a glossary explained them. A check reports each use.
+// Names that must not be used any more, because only a glossary explained them. A check reports each use.
 
 import { readSourceFiles } from '../docs/documents.ts';
 

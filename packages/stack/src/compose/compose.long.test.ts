@@ -44,7 +44,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     configuration = await readFile(join(root, 'docs/configuration.md'), 'utf8');
   }, 300_000);
 
-  test('reports the position of an error in a Compose file', async () => {
+  test('an error in a Compose file is reported with its position', async () => {
     const temporary = await mkdtemp(join(tmpdir(), 'millrace-compose-'));
     const file = join(temporary, 'compose.yaml');
     await writeFile(file, 'services: { one: { image: x, healthcheck: { test: [CMD, a: b] } } }');
@@ -52,7 +52,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     await rm(temporary, { recursive: true });
   });
 
-  test('Compose starts every service, the migration that runs before them, and the command-line client', () => {
+  test('Compose starts every service, the migration before the services, and the command-line client', () => {
     expect(ours().map(([name]) => name)).toEqual([...ourServices, allInOne, 'migrate', 'millrace'].sort());
     expect(serviceNamed('migrate').command).toEqual(['millrace.mjs', 'migrate']);
     for (const name of ourServices) {
@@ -65,7 +65,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     }
   });
 
-  test('Compose pins every image: Millrace to this release, and servers to the tested versions', async () => {
+  test('Compose pins the version of every image: Millrace to this release, and servers to the tested versions', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     expect(new Set(ours().map(([, { image }]) => image))).toEqual(new Set([`millrace/millrace:${version}`]));
     expect(serviceNamed('kafka').image).toBe(`apache/kafka:${kafkaVersion}`);
@@ -85,13 +85,13 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     }
   });
 
-  test('Compose files only set variables that a service reads', () => {
+  test('Compose files set only variables that a service reads', () => {
     for (const [, { environment = {} }] of ours()) {
       expect(Object.keys(environment).filter((name) => !configuration.includes(`\n| \`${name}\` |`))).toEqual([]);
     }
   });
 
-  test('the small installation only needs PostgreSQL and one process', () => {
+  test('the small installation needs only PostgreSQL and one process', () => {
     const small = serviceNamed(allInOne);
     expect(small).toMatchObject({ profiles: ['small'], command: [`${allInOne}.mjs`] });
     expect(small.environment).toMatchObject({ EVENT_LOG: 'postgres' });
@@ -106,13 +106,13 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     need(allInOne);
     expect([...needed].sort()).toEqual(['migrate', 'postgres']);
     expect(small.healthcheck?.test.join(' ')).toContain('http://127.0.0.1:8001/_readiness');
-    // The gateway or the API stops first, then the consumer or the worker.
+    // The gateway or the API stops first, and then the consumer or the worker.
     expect(secondsOf(small.stop_grace_period)).toBeGreaterThanOrEqual(25 + 33 + 3);
     const others = Object.keys(project.services).filter((name) => serviceNamed(name).profiles !== undefined);
     expect(others.sort()).toEqual([allInOne, 'clickhouse', 'millrace']);
   });
 
-  test.each(ourServices)('%s has a health check for its port, and enough time to stop', (name) => {
+  test.each(ourServices)('%s has a health check that uses its port, and enough time to stop', (name) => {
     const section = configuration.slice(configuration.indexOf(`\n## ${name}\n`)).split('\n## ')[1] ?? '';
     const defaultOf = (setting: string) =>
       Number(section.match(new RegExp(`\\| \`${setting}\` \\| \`(\\d+)\``))?.[1] ?? 0);
@@ -124,7 +124,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     );
   });
 
-  test('containers have a read-only file system, and ports are only open to this machine', () => {
+  test('containers have a read-only file system, and their ports are open only to this machine', () => {
     for (const [, service] of ours()) expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
     const ports = Object.values(project.services).flatMap((service) => service.ports ?? []);
     expect(ports.map(({ target }) => target).sort()).toEqual([3000, 8000, 8000, 8010, 8010, 9090]);
@@ -138,7 +138,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     expect(own.filter(({ source, read_only }) => !existsSync(source) || !read_only)).toEqual([]);
   });
 
-  test('Prometheus scrapes the metrics port of every service', async () => {
+  test('Prometheus reads the metrics of every service from its metrics port', async () => {
     const { scrape_configs: jobs, rule_files: rules } = (await readYaml('prometheus/prometheus.yaml')) as {
       scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
       rule_files: string[];

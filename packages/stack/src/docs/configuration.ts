@@ -19,7 +19,7 @@ export interface ConfigSchema {
   required?: string[];
 }
 
-/** Returns each service's settings, in the order of `services`, and the all-in-one program's settings. */
+/** Returns the settings of each service, in the order of `services`, and then those of the all-in-one program. */
 export async function readConfigSchemas(root: string): Promise<Record<string, ConfigSchema>> {
   const entries: [string, ConfigSchema][] = [];
   for (const service of [...services, allInOne]) {
@@ -45,7 +45,7 @@ export async function importSource(root: string, path: string): Promise<Record<s
 }
 
 /**
- * Generates docs/configuration.md, which lists each service's settings with defaults and meanings, from their schemas.
+ * Generates docs/configuration.md from the settings' schemas. It lists each service's settings, defaults and meanings.
  */
 export async function generateConfigurationPage(root: string): Promise<string> {
   const sections: string[] = [];
@@ -81,8 +81,8 @@ function row(field: string, setting: Setting, { required = [] }: ConfigSchema): 
 }
 
 /**
- * Converts a setting's description to sentences. Error messages contain the description in parentheses, so it starts in
- * lower case and has no final period.
+ * Converts a setting's description to sentences. Descriptions start in lower case and have no final period, because
+ * error messages contain them in parentheses.
  */
 export function toSentences(description: string): string {
   return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;

@@ -20,7 +20,7 @@ test('generated pages are identical to the output of `npm run docs`', async () =
   }
 });
 
-test('commands in the documents exist in package.json or in the build, and do not prompt for input', async () => {
+test('commands in the documents exist in package.json or the build, and do not prompt for input', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   /** npm's own commands, which are documented for users of the client library. */
   const commandsOfNpm = ['install', 'pack'];

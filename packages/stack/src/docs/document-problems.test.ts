@@ -19,7 +19,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(root, path), text);
 }
 
-test('reports no document problems if the targets of all links and references exist', async () => {
+test('reports no problems if the targets of all links and references in documents exist', async () => {
   await write('README.md', '[rules](docs/rules.md#what-a-name-does), [top](#here), `packages/one`\n\n# Here\n');
   const cited = '/** docs/rules.md, docs/rules.md#what-a-name-does, docs/rules.md, "What a name does" */';
   await write('packages/one/src/rule.ts', cited);
@@ -38,7 +38,7 @@ test.each([
     'refers to docs/rules.md, "What a name did", which does not exist',
   ],
   ['.settings.cjs', '// docs/rule.md', 'refers to docs/rule.md, which does not exist'],
-])('reports a document problem for %s: %s', async (path, text, problem) => {
+])('reports a problem in a document for %s: %s', async (path, text, problem) => {
   await write(path, text);
   expect(await findDocumentProblems(root)).toEqual([`${path}: ${problem}`]);
 });

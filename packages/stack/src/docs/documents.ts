@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path';
 const namedPath = /`((?:packages|services|test-e2e|prisma|deploy|docs)\/[\w./-]*\w)\/?`/g;
 const link = /\]\((?!https?:)([^)\s]+)\)/g;
 /**
- * A citation in text or in a comment: `docs/architecture.md`, `docs/architecture.md#the-log`, or `docs/architecture.md,
- * "The log"`.
+ * A citation in a document or a comment: `docs/architecture.md`, `docs/architecture.md#the-log`, or
+ * `docs/architecture.md, "The log"`.
  */
 const citation = /(?<![\w./-])(docs\/(?:[\w-]+\/)*[\w-]+\.md)\b(?:#([\w-]+)|,? "([^"]+)")?/g;
 
-/** Finds references from and to documents whose targets do not exist. Returns one line per reference. */
+/** Finds references to and within documents whose targets do not exist. Returns one line per reference. */
 export async function findDocumentProblems(root: string): Promise<string[]> {
   const { pages, sources } = await readRepositoryTexts(root);
   const headings = new Map(pages.map(({ path, text }) => [path, new Set(headingsOf(text).map(anchorOf))]));
@@ -40,24 +40,24 @@ export async function findDocumentProblems(root: string): Promise<string[]> {
   return [...linked, ...named, ...cited];
 }
 
-/** Removes links, which are relative to the document and are checked separately. */
+/** Removes links. They are relative to the document and are checked separately. */
 const withoutLinks = ({ path, text }: SourceFile): SourceFile => ({
   path,
   text: text.replace(/\]\([^)\s]+\)/g, ']').replace(namedPath, ''),
 });
 
-/** Joins a text into one line, because a citation in a comment can contain a line break. */
+/** Joins lines into one, because a citation in a comment can contain a line break. */
 const onOneLine = (source: string) => source.replace(/\n\s*(?:\*|\/\/|--)?\s*/g, ' ');
 
 export interface RepositoryTexts {
-  /** Documents for readers, in the repository root, `docs/`, `deploy/` and `examples/`. */
+  /** Documents for readers, which are in the repository root, `docs/`, `deploy/` and `examples/`. */
   pages: SourceFile[];
   sources: SourceFile[];
 }
 
 const folders = ['packages', 'services', 'test-e2e', 'prisma', 'deploy'];
 const endings = ['.ts', '.mjs', '.cjs', '.sql', '.prisma', '.json', '.jsonc', '.sh', '.py', '.go', '.rs'];
-/** The folder of the document checks and their tests, which mention paths that do not exist. */
+/** The folder of the document checks. It is not checked, because its tests mention paths that do not exist. */
 const ownFolder = 'packages/stack/src/docs/';
 
 export async function readRepositoryTexts(root: string): Promise<RepositoryTexts> {
@@ -79,7 +79,7 @@ async function filesAtTheTop(root: string, wanted: readonly string[]): Promise<S
 }
 
 export interface SourceFile {
-  /** Path relative to the repository root, with slashes. */
+  /** The path relative to the repository root, with slashes. */
   path: string;
   text: string;
 }
@@ -102,7 +102,7 @@ export async function readSourceFiles(root: string, folders: string[], endings: 
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Excludes headings in code blocks. */
+/** Returns the headings of a document. Ignores code blocks. */
 function headingsOf(text: string): string[] {
   const prose = text.replace(/^```[\s\S]*?^```/gm, '');
   return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.trim());

@@ -5,7 +5,7 @@ export async function generateMetricsPage(root: string): Promise<string> {
   const files = await readSourceFiles(root, ['services', 'packages'], ['.ts']);
   const byOwner = new Map<string, Registration[]>();
   for (const { path, text } of files) {
-    // Different services use different subdirectories of packages/runtime, so each subdirectory has its own section.
+    // Not all services use all subdirectories of packages/runtime, so each subdirectory has its own section.
     const owner = path
       .split('/')
       .slice(0, /^packages\/runtime\/src\/\w+\//.test(path) ? 4 : 2)
@@ -17,7 +17,7 @@ export async function generateMetricsPage(root: string): Promise<string> {
   return `${introduction}\n${owners.map(([owner, found]) => section(owner, found)).join('\n')}`;
 }
 
-/** Packages whose metrics no service exposes. */
+/** Packages that can register metrics, but that no service uses. */
 const withoutMetrics = new Set(['packages/bench', 'packages/stack']);
 
 const introduction = `# Metrics
@@ -57,13 +57,13 @@ interface Registration {
 }
 
 const call = /metrics\??\.(counter|gauge|histogram)\(/g;
-/** A table row for gauges that differ only in name and help text. */
+/** Matches one row of a table of gauges that differ only in name and help text. */
 const gaugeRow = /\[\s*('millrace_\w+'),\s*('[^']*'|"[^"]*"),/g;
 
 /**
  * Finds the metrics that a source file registers. Parses the source text, because running the registrations would
- * require servers. Names and help texts must be literals. Anything else is an error, so that no metric is missing in
- * the documents.
+ * require servers. Names and help texts must be literals, and anything else is an error, so that no metric is missing
+ * in the documents.
  * @throws Error that names the file
  */
 export function readRegistrations(source: string, path: string): Registration[] {
@@ -93,7 +93,7 @@ function labelsOf(type: Registration['type'], parts: string[], source: string): 
   return [...list.matchAll(/'([^']+)'/g)].map(([, label = '']) => label);
 }
 
-/** Splits the source text after a call's opening parenthesis into the call's arguments. */
+/** Parses a call's arguments. `from` is the position in the source text after the call's opening parenthesis. */
 function splitArguments(source: string, from: number): string[] {
   const parts = [''];
   let depth = 0;

@@ -24,7 +24,7 @@ describe('documented error codes', () => {
     'services/management-api/src',
     ...['accounts', 'http', 'insights', 'flags'].map((name) => `packages/${name}/src`),
   ];
-  /** Codes that are not in the table: SCIM's codes, and codes that are replaced before a client could see them. */
+  /** Codes that are not documented: SCIM's codes, and codes that are replaced before a client could see them. */
   const isNotInErrors = new Set(['uniqueness', 'invalidValue', 'quota_limited', 'slow']);
   let source: string;
   let documented: Set<string>;
@@ -38,14 +38,14 @@ describe('documented error codes', () => {
     documented = new Set(cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, code = '']) => code)));
   });
 
-  test('every code in the source has a row in docs/errors.md', () => {
+  test('every error code in the source has a row in docs/errors.md', () => {
     const codes = [...source.matchAll(/\bcode: '(\w*[a-z]\w*)'/g)].map(([, code = '']) => code);
     expect(codes.length).toBeGreaterThan(150);
     const missing = [...new Set(codes)].filter((code) => !documented.has(code) && !isNotInErrors.has(code));
     expect(missing).toEqual([]);
   });
 
-  test('every code in docs/errors.md is in the source', () => {
+  test('every error code in docs/errors.md is in the source', () => {
     expect(documented.size).toBeGreaterThan(130);
     const isInSource = (code: string) => new RegExp(`['"]${code}['"]|\\b${code}:`).test(source);
     expect([...documented].filter((code) => !isInSource(code))).toEqual([]);
@@ -62,7 +62,7 @@ describe('documented limits', () => {
     return Number(digits.replaceAll(',', '')) * (units[unit] ?? 1);
   }
 
-  test("a documented limit that has a setting equals the setting's default", async () => {
+  test("a documented limit that can be configured equals the setting's default", async () => {
     const configuration = await read('docs/configuration.md');
     const rows = (await tableRows('docs/limits.md')).filter(([, , setting]) => setting !== '');
     expect(rows.length).toBeGreaterThan(25);
@@ -138,10 +138,10 @@ describe('documented limits', () => {
     'Invites in one request': [`${api}/identity/invites/rules.ts`, 'maxInvites'],
     'Certificates of a SAML provider': ['packages/accounts/src/domains/saml-certificates.ts', 'maxCertificates'],
   };
-  /** Constants in the unit that docs/limits.md uses. All other constants are in bytes. */
+  /** The units of constants that are not in bytes, as docs/limits.md uses them. */
   const inUnits: Record<string, number> = { maxKiB: 2 ** 10, maxMebibytes: 2 ** 20 };
 
-  test('a documented limit without a setting equals its constant', async () => {
+  test('a documented limit without a setting equals its constant in the source', async () => {
     const rows = (await tableRows('docs/limits.md')).filter(([, , setting]) => setting === '');
     expect(rows.map(([limit]) => limit).sort()).toEqual(Object.keys(constants).sort());
     for (const [limit = '', value = ''] of rows) {

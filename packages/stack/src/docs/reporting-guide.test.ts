@@ -5,7 +5,7 @@ import pg from 'pg';
 
 const page = new URL('../../../../docs/guides/grafana-metabase.md', import.meta.url);
 
-/** The name is unique, because other tests use the same server, and all databases of a server share its roles. */
+/** The name must be unique, because other tests use the same server, and all databases of a server share its roles. */
 const role = `millrace_reporting_${randomUUID().slice(0, 8)}`;
 
 let database: TestDatabase;
@@ -53,7 +53,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Stores a visitor who views a product, signs in (which merges two distinct IDs into one person) and orders. */
+/** Stores events of a visitor who views a product, signs in (which merges two distinct IDs) and orders. */
 async function storeVisits(projectId: number): Promise<void> {
   const [ada, visitor] = [randomUUID(), randomUUID()];
   const persons = `INSERT INTO person (project_id, uuid, main_distinct_id, properties, is_identified, created_at)
@@ -62,7 +62,7 @@ async function storeVisits(projectId: number): Promise<void> {
   const ids = 'INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version) VALUES ($1, $2, $3, $4)';
   await owner.query(ids, [projectId, 'ada', ada, 0]);
   await owner.query(ids, [projectId, 'visitor', ada, 1]);
-  // All events must be on the same day and in the same week, even shortly after midnight.
+  // The events must all be on the same day and in the same week, even if the test runs shortly after midnight.
   const event = `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
     VALUES ($1, CASE WHEN now() < date_trunc('day', now()) + interval '40 minutes' THEN date_trunc('day', now()) ELSE now() END
                 - make_interval(mins => $2), gen_random_uuid(), $3, $4, $5, $6, now())`;
@@ -75,7 +75,7 @@ async function storeVisits(projectId: number): Promise<void> {
   await add(5, 'order placed', 'ada', ada, { product: 'hand-mill', total: 'unknown' });
 }
 
-test('each query of the guide runs as the reporting role and counts one project only', async () => {
+test('the reporting role can run each query of the guide, which counts only the given project', async () => {
   const results: unknown[] = [];
   for (const query of queries) results.push((await reader.query(query)).rows);
   expect(results).toEqual([
@@ -98,7 +98,7 @@ test.each([
   await expect(reader.query(query)).rejects.toThrow(message);
 });
 
-test('a query of the reporting role reads only the months in its time range', async () => {
+test('a query of the reporting role reads only the partitions of the months in its time range', async () => {
   await owner.query(`SET ROLE ${role}`);
   const plan = await owner.query(`EXPLAIN ${queries[0]}`);
   await owner.query('RESET ROLE');

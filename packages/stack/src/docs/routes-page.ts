@@ -17,7 +17,7 @@ const keyOf = ({ method, path }: DeclaredRoute) => `${method} ${path}/`;
 
 /**
  * Lists every route of the OpenAPI document with the file that declares it. The list of all routes imports one function
- * for each group of routes. Calling these functions one by one shows from which file each route comes.
+ * for each group of routes. Calling these functions one by one shows which file declares each route.
  * @throws Error if no function declares a route of the document
  */
 export async function generateRoutesPage(root: string): Promise<string> {
@@ -60,8 +60,8 @@ function importedFunctions(source: string): { names: string[]; file: string }[] 
 }
 
 /**
- * Declares a group's routes. Declaring routes does not use the dependencies, so none are passed. The OpenAPI routes get
- * an empty list, because their parameter is the list of all other routes.
+ * Returns the routes that a function declares. Declaring routes does not use the dependencies, so none are passed. For
+ * the OpenAPI routes, an empty list is passed, because their parameter is the list of all other routes.
  */
 function routesOf(declare: unknown): DeclaredRoute[] {
   const declared = (declare as (deps: object) => DeclaredRoute | DeclaredRoute[])([]);

@@ -17,7 +17,7 @@ const anyMaps: JsonSchema = { type: 'array', items: anyMap };
 /** Labels and annotations. Kubernetes rejects unquoted numbers and booleans. */
 const textMap: JsonSchema = { type: 'object', additionalProperties: text };
 const port: JsonSchema = whole(1, 65_535);
-/** Resource quantities. Null removes a default quantity. */
+/** Resource quantities. A null value removes a default quantity. */
 const quantities: JsonSchema = {
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'null'], pattern: '^[0-9.]+([eE][-+]?[0-9]+|[numkMGTPE]i?)?$' },
@@ -134,8 +134,8 @@ function componentSchemas(configs: Record<string, ConfigSchema>): Record<string,
 }
 
 /**
- * Patterns of variables that the chart sets from its own values: settings that several services share, URLs of stores,
- * and settings that the chart itself requires.
+ * Patterns of variables that the chart sets from its own values. They are settings that several services share, URLs of
+ * stores, and settings that the chart itself requires.
  */
 const setByChart = [
   /^(INGEST|API|HEALTH|METRICS)_PORT$/,
@@ -191,8 +191,8 @@ async function defaults(root: string): Promise<unknown> {
 }
 
 /**
- * Makes values with a default required. Users can change such a value but not remove it (with `null`), because
- * templates rely on it. Settings of services and values that are passed to pods can be removed.
+ * Makes those values required that have a default. Users can change such a value but not remove it (with `null`),
+ * because templates rely on it. Settings of services and values that are passed to pods can be removed.
  */
 function requireDefaults(schema: JsonSchema, usual: unknown): JsonSchema {
   const fields = schema.properties as Record<string, JsonSchema> | undefined;
@@ -223,7 +223,7 @@ function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchem
     podLabels: textMap,
     podAnnotations: textMap,
     image: object({
-      // The registry must not contain a URL scheme or a tag.
+      // The registry must contain neither a URL scheme nor a tag.
       registry: shaped('^[^\\s@:]*(:[0-9]+)?(/[^\\s@:]*)?$'),
       repository: shaped('^([^\\s@]+/)?[^\\s@:/]+$'),
       tag: imageTag,

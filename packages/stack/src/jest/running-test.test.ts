@@ -15,7 +15,7 @@ const RunningTest = createRequire(import.meta.url)('./running-test.cjs') as Runn
 const first: Context = { test: { name: 'first' } };
 const second: Context = { test: { name: 'second' } };
 
-test('returns the running test, or the test and its hook while the hook runs', async () => {
+test('returns the running test, and while a hook runs, the test and the hook', async () => {
   const running = new RunningTest();
   const withHook = { ...first, hook: {} };
   await running.run(first, async () => {
@@ -26,7 +26,7 @@ test('returns the running test, or the test and its hook while the hook runs', a
   expect(running.getStore()).toBeUndefined();
 });
 
-test('returns no test while two tests run concurrently, or after a test has failed', async () => {
+test('returns undefined while two tests run concurrently, and after the running test has failed', async () => {
   const running = new RunningTest();
   let fail = (_: Error) => {};
   const failing = running.run(first, () => new Promise((_, reject) => (fail = reject)));
@@ -37,7 +37,7 @@ test('returns no test while two tests run concurrently, or after a test has fail
   expect(running.getStore()).toBeUndefined();
 });
 
-test('jest stores no test in async contexts', async () => {
+test('jest does not store the running test in async contexts', async () => {
   const resource = executionAsyncResource() as Record<symbol, { test?: unknown } | undefined>;
   const stored = Object.getOwnPropertySymbols(resource).map((key) => resource[key]);
   expect(stored.filter((value) => value?.test !== undefined)).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * Uses the seed in MILLRACE_SEED for property tests. A failed property test prints its seed, which reproduces the
+ * Uses the seed in MILLRACE_SEED for property tests. A property test that fails prints its seed, which reproduces the
  * failure.
  */
 if (process.env.MILLRACE_SEED) {

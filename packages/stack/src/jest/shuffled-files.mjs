@@ -4,8 +4,8 @@ import { join, relative } from 'node:path';
 import Sequencer from '@jest/test-sequencer';
 
 /**
- * The test files that take longest, according to the list that each run prints. They start first: if one of them
- * started last, all other workers would be idle for minutes.
+ * The test files that take longest, copied from the list that each run prints. They start first. If one of them started
+ * last, all other workers would be idle for minutes.
  */
 const slowestFiles = [
   'packages/insights/tests/clickhouse.long.test.ts',
@@ -19,7 +19,7 @@ const slowestFiles = [
 ];
 
 /**
- * Runs test files in random order, so that no file depends on another one. The slowest files start first. `--seed`
+ * Runs test files in random order, to find files that depend on another one. The slowest files start first. `--seed`
  * reproduces an order.
  */
 export default class ShuffledFiles extends Sequencer {
@@ -30,7 +30,7 @@ export default class ShuffledFiles extends Sequencer {
     this.#seed = options.globalConfig.seed;
   }
 
-  /** @throws Error if a file in `slowestFiles` does not exist, because it was probably renamed */
+  /** Sorts the test files. @throws Error if a file in `slowestFiles` does not exist, because it was probably renamed */
   sort(tests) {
     const { rootDir } = tests[0]?.context.config ?? {};
     const missing = slowestFiles.filter((path) => rootDir && !existsSync(join(rootDir, path)));

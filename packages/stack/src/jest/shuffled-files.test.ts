@@ -37,7 +37,7 @@ test('starts the slowest test files first, and all others in an order that depen
   expect(order(2).slice(0, 2)).toEqual(slow);
 });
 
-test('throws an error that names a slow test file that does not exist', () => {
+test('throws if a file in the list of slow test files does not exist, and names the file', () => {
   const directory = mkdtempSync(join(tmpdir(), 'shuffled-files-'));
   try {
     const [present = '', absent = ''] = slow;

@@ -1,4 +1,4 @@
-// Replaces types with spaces, like Node.js 22.18 and later, so that errors have the lines and columns of the source.
+// Replaces types with spaces, as Node.js 22.18 and later do, so that errors have the lines and columns of the source.
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ export async function load(url, context, nextLoad) {
   return { format: 'module', source: await strip(source), shortCircuit: true };
 }
 
-/** Removes types. Stores the result for all workers and future runs, in files named by a hash of the source. */
+/** Removes types. Stores the result for all workers and later runs in a file whose name is a hash of the source. */
 async function strip(source) {
   const file = join(cache, createHash('sha256').update(source).digest('hex'));
   try {

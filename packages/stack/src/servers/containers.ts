@@ -3,7 +3,7 @@ import type { StartedTestContainer } from 'testcontainers';
 import { kafkaVersion } from './kafka.ts';
 import { findFreePort, type RunningServer } from './server-process.ts';
 
-/** Loaded only when needed, because loading the library takes a second. */
+/** The library is loaded only when needed, because loading it takes a second. */
 const testcontainers = () => import('testcontainers');
 
 export async function startPostgresContainer(): Promise<RunningServer> {
@@ -85,7 +85,7 @@ export function isDockerRunning(): Promise<boolean> {
 }
 
 /**
- * Returns the daemon's address, or null if only the Docker client supports it (ssh, named pipes). Exported for its
+ * Returns the daemon's address, or null if only Docker's own client supports it (ssh, named pipes). Exported for its
  * test.
  */
 export function findDaemonAddress(

@@ -23,13 +23,13 @@ describe('findFreePort', () => {
     expect(await findFreePort(taken)).toBeGreaterThan(taken);
   });
 
-  test('skips ports that are reserved', async () => {
+  test('skips ports that are reserved by the caller', async () => {
     const port = await findFreePort();
     expect(await findFreePort(port, new Set([port]))).not.toBe(port);
   });
 
   test('returns the preferred port if it is free', async () => {
-    // Try again if a different process has taken the port in between.
+    // Try again in case a different process has taken the port in the meantime.
     await eventually(async () => {
       const port = await findFreePort();
       expect(await findFreePort(port)).toBe(port);

@@ -19,29 +19,29 @@ import {
 } from './server-process.ts';
 
 export interface KafkaOptions {
-  /** Directory for all broker files, for example `.millrace/kafka`. */
+  /** The directory for all files of the broker, for example `.millrace/kafka`. */
   directory: string;
   preferredPort: number;
-  /** Host on which the broker listens and which it advertises to clients. Defaults to loopback. */
+  /** The host on which the broker listens and which it advertises to clients. Loopback by default. */
   host?: string;
   reaper: Reaper;
   secured?: SecuredListener;
   /**
    * Whether the broker is used only for minutes. If so, the JVM uses only its fast compiler, because thorough
-   * compilation would take longer than it saves.
+   * compilation would take more time than it saves.
    */
   isShortLived?: boolean;
 }
 
 export interface SecuredListener {
   port: number;
-  /** PEM file with a private key and its certificate, which the broker reads at every start. */
+  /** The path of a PEM file with a private key and its certificate, which the broker reads at every start. */
   keyStore: string;
 }
 
 const compileQuickly = '-XX:TieredStopAtLevel=1';
 
-/** Starts a single broker, which is also the controller, from Apache Kafka's jars. */
+/** Starts a single Kafka broker, which is also the controller, from Apache Kafka's jars. */
 export async function startKafka({
   directory,
   preferredPort,
@@ -117,7 +117,7 @@ async function format(
   classPath: string,
   { directory, config }: { directory: string; config: string },
 ): Promise<void> {
-  // Kafka's tool treats an ID that begins with a dash as an option. If the highest bit is not set, the ID cannot begin
+  // Kafka's tool treats an ID that begins with a dash as an option. With the highest bit unset, the ID cannot begin
   // with a dash.
   const clusterId = Buffer.concat([Buffer.from([randomInt(128)]), randomBytes(15)]).toString('base64url');
   const { status, output } = await runProgram(
@@ -161,7 +161,7 @@ async function hasBroker(address: string): Promise<boolean> {
 
 export const kafkaVersion = '4.1.0';
 
-/** The broker and a console logger. Maven resolves more than forty transitive dependencies. */
+/** The dependencies are the broker and a console logger. Maven resolves more than forty transitive ones. */
 const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>millrace</groupId>
@@ -209,8 +209,8 @@ async function fetchJars(): Promise<void> {
 }
 
 /**
- * Maven stores its cache in the home directory from the password file. If that directory is not writable, uses a
- * temporary directory.
+ * Maven stores its cache in the home directory that the password file contains. If that directory is not writable, uses
+ * a temporary directory.
  */
 function localRepository(temporary: string): string[] {
   try {
@@ -232,7 +232,7 @@ export async function findJava(): Promise<string | null> {
   const { JAVA_HOME } = process.env;
   for (const java of [...(JAVA_HOME ? [join(JAVA_HOME, 'bin/java')] : []), 'java', findCachedJava() ?? []].flat()) {
     const { status, output } = await runProgram(java, ['-version'], { timeoutMs: 20_000 });
-    // Match `openjdk version "17.0.15"`. In old versions such as 1.8, the first number is 1.
+    // Match the first number in `openjdk version "17.0.15"`. In old versions such as 1.8, it is 1.
     const version = /version "(\d+)/.exec(output)?.[1];
     if (status === 0 && Number(version) >= oldest) return java;
   }

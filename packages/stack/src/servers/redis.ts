@@ -15,7 +15,7 @@ import {
 } from './server-process.ts';
 
 export interface RedisOptions {
-  /** Directory for the log. Redis is used as a cache, so its data is not stored. */
+  /** The directory for the log. Redis is used as a cache, so its data is not stored. */
   directory: string;
   preferredPort: number;
   host?: string;
@@ -25,7 +25,7 @@ export interface RedisOptions {
 /**
  * Returns the first Redis server that is new enough, in this order: REDIS_SERVER_PATH, the PATH, a downloaded server.
  * Returns null if no server is new enough.
- * @param oldest minimum major version. Cluster tests require 7, and everything else 6.
+ * @param oldest the minimum major version. Cluster tests require 7, and everything else requires 6.
  */
 export async function findRedisServer(oldest = 6): Promise<string | null> {
   for (const program of [
@@ -65,7 +65,7 @@ export async function startRedis({
         String(port),
         '--bind',
         host,
-        // In protected mode, Redis without a password rejects clients from other IP addresses.
+        // In protected mode, a Redis server without a password rejects clients from other IP addresses.
         '--protected-mode',
         'no',
         '--save',

@@ -11,14 +11,14 @@ export interface ServerProcessOptions {
   name: string;
   command: string;
   arguments: string[];
-  /** A unique substring of the command line, such as a data directory or a config file. */
+  /** A substring of the command line that is unique, such as a data directory or a config file. */
   marker: string;
   env?: Record<string, string | undefined>;
-  /** The user that runs the server. Defaults to this process's user. */
+  /** The user that runs the server. By default, it is the user of this process. */
   user?: SystemUser | undefined;
   cwd?: string;
   logFile: string;
-  /** File that records the process, so that a later run finds the process if this run crashes. */
+  /** The file that records the process, so that a later run finds the process if this run crashes. */
   recordFile: string;
   reaper: Reaper;
   stopSignal: NodeJS.Signals;
@@ -34,7 +34,7 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Starts a server in a separate session, so that Ctrl-C does not stop the server before its clients. */
+/** Starts a server in a separate session. Otherwise, Ctrl-C would stop the server before its clients. */
 export function startServerProcess(options: ServerProcessOptions): ServerProcess {
   const log = openSync(options.logFile, 'a', 0o600);
   const child = spawn(options.command, options.arguments, {
@@ -73,7 +73,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
     async stop() {
       if (hasEnded) return;
       child.kill(options.stopSignal);
-      // The timer also keeps this process alive until the unreferenced child process has ended.
+      // The timer also keeps this process alive until the child process, which is unreferenced, has ended.
       const killTimer = setTimeout(() => child.kill('SIGKILL'), options.stopPatienceMs);
       await ended;
       clearTimeout(killTimer);
@@ -90,7 +90,7 @@ interface LaunchedServer {
 
 /**
  * Starts a server on a free port and waits until it is ready. Tries again if a different process takes the port first.
- * @param launch chooses a port and starts the server. Called again for each attempt.
+ * @param launch a function that chooses a port and starts the server, called again for each attempt
  * @throws SetupProblem like `waitUntilReady`
  */
 export async function startOnFreePort(
@@ -131,15 +131,15 @@ export async function waitUntilReady(
 }
 
 export interface RunningServer {
-  /** In the format of DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
+  /** The server's address, in the format of DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
   address: string;
-  /** Resolves if the server ends unexpectedly. Never resolves for a server that was not started here. */
+  /** Resolves if the server ends unexpectedly. Never resolves for a server that this process did not start. */
   ended: Promise<void>;
   lastLog(): string;
   stop(): Promise<void>;
 }
 
-/** Describes a server that is already running and is never stopped. */
+/** Describes a server that is already running, and that the caller never stops. */
 export function describeRunningServer(address: string): RunningServer {
   return { address, ended: new Promise(() => {}), lastLog: () => '', stop: async () => {} };
 }
@@ -147,7 +147,7 @@ export function describeRunningServer(address: string): RunningServer {
 /** A process that a later run should find if this run crashes. */
 export interface ProcessRecord {
   pid: number;
-  /** A unique substring of the command line. It identifies the process, whose ID may have been reused. */
+  /** A unique substring of the command line, which identifies the process even if its ID has been reused. */
   marker: string;
 }
 
@@ -155,7 +155,7 @@ export function writeProcessRecord(file: string, record: ProcessRecord): void {
   writeFileSync(file, JSON.stringify(record), { mode: 0o600 });
 }
 
-/** @returns null if the file does not exist or is invalid */
+/** Reads a process record. @returns null if the file does not exist or is invalid */
 export function readProcessRecord(file: string): ProcessRecord | null {
   try {
     const { pid, marker } = JSON.parse(readFileSync(file, 'utf8')) as Partial<ProcessRecord>;
@@ -165,7 +165,7 @@ export function readProcessRecord(file: string): ProcessRecord | null {
   }
 }
 
-/** Stops the process that an earlier run recorded if it is still running, and deletes the record. */
+/** Stops the process that an earlier run recorded, if it is still running, and deletes the record. */
 export async function stopRecordedProcess(file: string, signal: NodeJS.Signals, patienceMs = 10_000): Promise<boolean> {
   const record = readProcessRecord(file);
   const wasRunning = record !== null && (await endProcess(record, signal, patienceMs));
@@ -195,8 +195,8 @@ function send(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Returns a process's complete command line, or null if the process does not run. The process ID alone does not
- * identify a process, because it may have been reused.
+ * Returns a process's complete command line, or null if the process does not run. The process ID does not identify the
+ * process, because it may have been reused.
  */
 function commandLine(pid: number): string | null {
   if (!Number.isInteger(pid) || pid <= 0) return null;
@@ -226,9 +226,9 @@ export interface Reaper {
 }
 
 /**
- * A shell script that reads the list of processes from a pipe, one line for each change. The pipe closes when its
- * writer exits. The script then sends a signal to each process, and waits up to 15 s for it before it continues with
- * the next one.
+ * A shell script that reads the list of processes from a pipe, one line for each change. When the writer of the pipe
+ * exits, the pipe closes. The script then sends a signal to each process, and waits up to 15 s for its end before it
+ * continues with the next one.
  */
 const script = `
 trap '' INT TERM HUP
@@ -277,7 +277,7 @@ export function createReaper(): Reaper {
   };
 }
 
-/** Returns the preferred port if it is free, or else the next free port. 0 chooses a random port. */
+/** Returns the preferred port if it is free, and otherwise the next free port. For 0, returns a random free port. */
 export async function findFreePort(preferred = 0, taken: ReadonlySet<number> = new Set()): Promise<number> {
   if (preferred === 0) return anyPort();
   for (let port = preferred; port <= 65_535; port++) {
@@ -301,7 +301,7 @@ function canListen(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
-      // A machine without IPv6 does not have the IPv6 address.
+      // A machine without IPv6 does not have the IPv6 address, so the port cannot be in use there.
       resolve(error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT');
     });
     server.listen({ port, host, ipv6Only: host.includes(':'), exclusive: true }, () =>

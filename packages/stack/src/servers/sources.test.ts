@@ -27,7 +27,7 @@ test.each([
   ],
   ['Firefox', from.firefoxSources(options), ['FIREFOX_PATH', 'a local program', debian]],
   ['WebKit', from.webkitSources(options), ['WEBKIT_DRIVER_PATH', 'a local program', debian]],
-])('tries the sources of %s in order: environment, local program, package, installation', (_, sources, order) => {
+])('tries the sources of %s in this order: environment, local program, package, installation', (_, sources, order) => {
   expect(sources.map(({ name }) => name)).toEqual(order);
 });
 

@@ -27,12 +27,12 @@ await build({
   outExtension: { '.js': '.mjs' },
   chunkNames: 'start-chunks/[name]-[hash]',
   bundle: true,
-  // Load rarely needed modules only when they are used.
+  // Create chunks, so that rarely needed modules are loaded only when they are used.
   splitting: true,
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  // Without conditions, packages are resolved as in Node.js.
+  // Without conditions, esbuild resolves packages as Node.js does.
   conditions: [],
   logLevel: 'warning',
   plugins: [sourcesStayWhereTheyAre(), packagesStayWhereTheyAre()],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Demo } from './demo.ts';
 
 /**
- * Everything that a script needs to use the running system. The `millrace` command reads this file as well
+ * Everything that a script needs to use the running system. The `millrace` command also reads this file
  * (packages/cli/src/running-system.ts).
  */
 export interface Connection extends Demo {
@@ -13,12 +13,12 @@ export interface Connection extends Demo {
   apiUrl: string;
   /** URL of a page that uses the browser library. */
   shopUrl: string;
-  /** The service settings, for commands that access the database and the event log directly. */
+  /** The settings of the services, for commands that access the database and the event log directly. */
   settings: Record<string, string>;
 }
 
 /**
- * Manages `connection.json`, which exists while the system is ready. The file contains keys, so only its owner can read
+ * Manages `connection.json`. The file exists while the system is ready. It contains keys, so only its owner can read
  * it.
  */
 export function createConnectionFile(directory: string) {
@@ -33,7 +33,7 @@ export function createConnectionFile(directory: string) {
       const keys = { projectApiKey, personalApiKey };
       const content = { ...addresses, organizationId, projectId, environmentId, ...keys, settings };
       writeFileSync(written, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-      // Rename the complete file, so that an incomplete file is never read.
+      // Write to a different file and rename it, so that an incomplete file is never read.
       renameSync(written, file);
     },
     /** Returns null if no system is ready. */

@@ -38,7 +38,7 @@ const demoFlags = [
 ];
 
 /**
- * Creates the demo project's flags through the API. Does nothing if the project ever had a flag, so that flags that
+ * Creates the demo project's flags through the API. Does nothing if the project has ever had a flag, so that flags that
  * were deleted or changed are not created again.
  */
 export async function ensureDemoFlags({

@@ -43,7 +43,7 @@ test('creates the demo organization with owner, member, project and full-access 
   expect(await ensureDemo(database, directory)).toEqual(demo);
 });
 
-test('the demo project has the default filters and records of a new project', async () => {
+test('the demo project has the same default filters and records as a new project', async () => {
   const demo = await ensureDemo(database, directory);
   const { test_account_filters: filters } = await database.prisma.environment.findUniqueOrThrow({
     where: { id: demo.environmentId },
@@ -59,7 +59,7 @@ test('the demo project has the default filters and records of a new project', as
   ]);
 });
 
-test("replaces the demo's personal key if the demo's file is lost, and revokes the old key", async () => {
+test("if the demo's file is lost, replaces the demo's personal key and revokes the old key", async () => {
   const before = await ensureDemo(database, directory);
   rmSync(join(directory, 'demo.json'));
   const after = await ensureDemo(database, directory);
@@ -70,7 +70,7 @@ test("replaces the demo's personal key if the demo's file is lost, and revokes t
   ]);
 });
 
-test("creates the demo in a new database even if the demo's file exists", async () => {
+test("creates the demo in a new database even if the demo's file already exists", async () => {
   await ensureDemo(database, directory);
   const otherDatabase = await createTestDatabase();
   const other = createDatabase({ url: otherDatabase.url, logger: createLogger('test', 'error'), poolSize: 1 });

@@ -39,9 +39,9 @@ const keyLabel = 'npm start';
 const actor = { command: 'npm start' };
 
 /**
- * Returns this data directory's demo organization. The first start creates the organization. All other starts return
- * the same organization, and create only files and rows that are missing.
- * @param directory directory of `demo.json`, which only its owner can read
+ * Returns this data directory's demo organization. The first start creates the organization. Later starts return the
+ * same organization, and create only files and rows that are missing.
+ * @param directory the directory of `demo.json`, which only its owner can read
  */
 export async function ensureDemo(database: Pick<SqlDatabase, 'transaction'>, directory: string): Promise<Demo> {
   const file = join(directory, 'demo.json');
@@ -55,7 +55,7 @@ export async function ensureDemo(database: Pick<SqlDatabase, 'transaction'>, dir
 
 /**
  * Creates a sign-in link for the demo's owner.
- * @returns the secret of a link that signs in the owner once, within one hour (docs/operations/console.md)
+ * @returns the secret in the link, which signs in the owner once and within one hour (docs/operations/console.md)
  */
 export function createConsoleLink(database: Pick<SqlDatabase, 'transaction'>): Promise<string> {
   return database.transaction(async (tx) => {
@@ -101,8 +101,8 @@ async function findOrCreateOrganization(tx: Transaction, ownerId: number): Promi
 }
 
 /**
- * Returns the key, and creates it if necessary. Replaces a key whose value was lost, because the number of keys per
- * user is limited.
+ * Returns the user's key, and creates it if necessary. If the key's value was lost, replaces the key, because the
+ * number of keys per user is limited.
  */
 async function findOrCreateKey(tx: Transaction, userId: number, known: string | undefined): Promise<string> {
   const keys = await listPersonalApiKeys(tx, { userId });

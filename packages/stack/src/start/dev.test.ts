@@ -37,13 +37,13 @@ test.each([
   [[], 'The services are gateway, consumer, api, worker.'],
   [['constructor'], 'The services are gateway, consumer, api, worker.'],
   [['api'], 'Run `npm start` in another terminal first.'],
-])('npm run dev explains what is missing when started with %j', async (programArguments, explanation) => {
+])('npm run dev with the arguments %j explains what is wrong', async (programArguments, explanation) => {
   const { exited, output } = runDev(...programArguments);
   expect(await exited).toEqual([1, null]);
   expect(output()).toContain(explanation);
 });
 
-test('runs a service from its sources on the database of the running system', async () => {
+test('npm run dev runs a service from its sources with the database of the running system', async () => {
   const settings = { DATABASE_URL: database.url, EVENT_LOG: 'postgres', SECRETS_KEY: 'a'.repeat(43) };
   writeFileSync(join(directory, 'connection.json'), JSON.stringify({ ingestUrl: 'http://127.0.0.1:1', settings }));
   const { child, exited, output } = runDev('api');

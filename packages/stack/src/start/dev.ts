@@ -45,8 +45,8 @@ export const main: Command = async ({ progress, root, programArguments }) => {
     [tsx, 'watch', '--clear-screen=false', '--inspect=127.0.0.1:0', `services/${service.directory}/src/main.ts`],
     { cwd: root, env, stdio: 'inherit' },
   );
-  // Ignore the signal, because the terminal also sends Ctrl-C to the child process. A second signal would kill the
-  // child before it has shut down.
+  // Ignore Ctrl-C, because the terminal also sends it to the child process. A second signal would kill the child before
+  // it has shut down.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   const [code] = (await once(child, 'exit')) as [number | null];

@@ -8,7 +8,7 @@ import { fetchJson } from './fetch-json.ts';
 
 export const exampleShopFile = 'example-shop.json';
 
-/** The records created so far. The next start continues from here after an interruption. */
+/** The records that were created so far. After an interruption, the next start continues from here. */
 interface ExampleShop {
   projectId: number;
   projectApiKey: string;
@@ -20,8 +20,8 @@ interface ExampleShop {
 type Reached = Pick<Connection, 'apiUrl' | 'ingestUrl' | 'organizationId' | 'environmentId' | 'personalApiKey'>;
 
 /**
- * Creates the project once, through the API. Does not create records again that the owner has changed or deleted.
- * @param directory directory for the file that records what was created
+ * Creates the project once, through the API. If the owner has changed or deleted records, does not create them again.
+ * @param directory the directory for the file that records what was created
  * @returns the path of the project's dashboard in the console, or null if the dashboard was deleted
  */
 export async function ensureExampleShop(connection: Reached, directory: string): Promise<string | null> {
@@ -54,7 +54,7 @@ function apiOf({ apiUrl, personalApiKey }: Reached) {
   };
 }
 
-/** Creates the project. Then selects the user's own project again, so that the console opens it. */
+/** Creates the project, and then selects the user's own project again, which the console then opens. */
 async function makeProject(api: Api, { organizationId, environmentId }: Reached): Promise<ExampleShop> {
   const path = `/api/organizations/${organizationId}/projects/`;
   const made = await api.send<{ id: number; api_token: string }>('POST', path, { name: 'Example shop' });
@@ -184,12 +184,12 @@ const products = [
 /**
  * Generates the shop's events. The same `end` always results in the same events, so events that are sent twice are
  * stored once.
- * @param end milliseconds since the epoch
+ * @param end the end of the 30 days, in milliseconds since the epoch
  */
 function shopEvents(end: number): ShopEvent[] {
   const random = seeded(7);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  // A separate generator, so that these numbers do not influence visitor behavior.
+  // Use a separate generator, so that these numbers do not influence visitor behavior.
   const chance = seeded(11);
   const events: ShopEvent[] = [];
   const begin = end - days * dayMs;

@@ -1,5 +1,5 @@
 /**
- * Sends a request to a service that has just started, and waits up to 30 s until it responds.
+ * Sends a request to a service that was just started, and waits up to 30 s until it responds.
  * @throws Error with the response if the service rejects the request
  */
 export async function fetchJson(url: string, init: RequestInit): Promise<unknown> {

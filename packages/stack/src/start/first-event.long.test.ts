@@ -23,8 +23,8 @@ afterEach(async () => {
 });
 
 /**
- * Downloads the newest patch release, because users have newer releases than those that existed when this test was
- * written.
+ * Downloads the newest patch release of a Node.js version, because users have releases that did not exist when this
+ * test was written.
  */
 async function fetchNode(line: number): Promise<string> {
   const name = `node-${process.platform}-${process.arch}`;
@@ -32,7 +32,7 @@ async function fetchNode(line: number): Promise<string> {
 }
 
 test.each([20, 22, 24, 26])(
-  'npm start stores a first event and stops on the newest Node.js %i',
+  'npm start stores a first event and stops when run with the newest Node.js %i',
   async (line) => {
     command = runStartCommand(directory, {}, { node: await fetchNode(line) });
     const { ingestUrl, apiUrl, projectId, projectApiKey, personalApiKey } = await command.ready();

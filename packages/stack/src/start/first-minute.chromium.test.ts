@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('console-047 npm start prints a sign-in link to a page with a command, whose event appears without reloading', async () => {
+test('console-047 npm start prints a sign-in link to a page with a command, whose event appears without a reload', async () => {
   const [, link = ''] = /^ {2}Console +(\S+)$/m.exec(command.output()) ?? [];
   expect(link).toMatch(/\/console\/enter#[\w-]+$/);
   const page = await (await browser.newContext()).newPage();
@@ -55,14 +55,14 @@ test('console-047 npm start prints a sign-in link to a page with a command, whos
   await row.first().click();
   await page.getByRole('heading', { name: 'hello' }).waitFor();
 
-  // The link has been used once, so it does not sign in a second browser.
+  // The link has been used, so it does not work in a second browser.
   const other = await (await browser.newContext()).newPage();
   await other.goto(link);
   await other.getByText('This link is not valid').waitFor();
   expect(new URL(other.url()).pathname).not.toContain('/projects/');
 });
 
-test('npm start prints a link to an example shop of 30 days with four insights, and creates it only once', async () => {
+test('npm start creates an example shop with 30 days of events and four insights only once, and prints its link', async () => {
   const [, link = ''] = /^ {2}Example +(\S+)$/m.exec(command.output()) ?? [];
   const connection = JSON.parse(readFileSync(join(directory, 'connection.json'), 'utf8'));
   const secret = await consoleSecret(connection.settings.DATABASE_URL);

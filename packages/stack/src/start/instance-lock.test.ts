@@ -26,7 +26,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test('throws an error that names the process if another system uses the directory', async () => {
+test("throws if another system uses the directory, and names the system's process", async () => {
   const pid = await startOther('packages/stack/bin/start.mjs');
   hold(pid);
   expect(() => lockInstance(directory)).toThrow(SetupProblem);

@@ -11,7 +11,7 @@ test.each(['x', '-1', '65536', '80.5'])('rejects the port %p and names its varia
   expect(() => readPorts({ API_PORT: text })).toThrow(/API_PORT/);
 });
 
-test('finds three different ports for services that prefer the same one', async () => {
+test('finds three different ports for services that prefer the same port', async () => {
   const { ingest, api, health } = await findFreeServicePorts({ ingest: 18_400, api: 18_400, health: 18_400 });
   expect(new Set([ingest, api, health]).size).toBe(3);
 });

@@ -4,7 +4,7 @@ import { findFreePort } from '../servers/server-process.ts';
 /** Preferred ports. If a port is in use, the next free port is used. */
 export type Ports = Record<keyof ServicePorts | 'shop' | 'postgres' | 'kafka' | 'redis', number>;
 
-/** The services' ports: for events and flags, for the management API, and for health and metrics of all services. */
+/** The services' ports: for events and flags, for the management API, and for all services' health and metrics. */
 export interface ServicePorts {
   ingest: number;
   api: number;
@@ -13,7 +13,7 @@ export interface ServicePorts {
 
 /**
  * Reads INGEST_PORT, API_PORT, HEALTH_PORT and SHOP_PORT. PostgreSQL, Kafka and Redis do not use their standard ports,
- * which the user's own servers are likely to use.
+ * because the user's own servers are likely to use them.
  * @throws SetupProblem that names the variable with an invalid port
  */
 export function readPorts(env: Record<string, string | undefined>): Ports {
@@ -36,7 +36,7 @@ function readPort(env: Record<string, string | undefined>, name: string, standar
   throw new SetupProblem(`${name} must be a port between 0 and 65535, not "${text}".`);
 }
 
-/** Returns a different free port for each service, if possible the preferred port. */
+/** Returns a different free port for each service, which is the preferred port if possible. */
 export async function findFreeServicePorts(wanted: ServicePorts): Promise<ServicePorts> {
   const ingest = await findFreePort(wanted.ingest);
   const api = await findFreePort(wanted.api, new Set([ingest]));

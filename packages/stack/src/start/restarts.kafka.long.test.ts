@@ -9,7 +9,7 @@ import { curlLines, sendAndListEvent, useStartDirectory } from '../testing/start
 
 const directory = useStartDirectory();
 
-test('restarts crashed services, leaves no process behind when killed, and then starts again', async () => {
+test('npm start restarts crashed services, leaves no process running when it is killed, and can then start again', async () => {
   const command = directory.start();
   await command.ready();
   const [services] = findProcesses(join(directory.path(), 'build/all-in-one.mjs'));

@@ -172,8 +172,8 @@ function startServices(settings: ServiceSettings, options: SystemOptions): Promi
 }
 
 /**
- * Waits for all promises like Promise.all, even if one of them fails, so that everything that they have started can be
- * stopped.
+ * Waits for all promises as Promise.all does, but also if one of them fails, so that everything that they have started
+ * can be stopped.
  */
 async function all<T extends readonly Promise<unknown>[]>(
   promises: readonly [...T],

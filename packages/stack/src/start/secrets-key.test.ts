@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureSecretsKey } from './secrets-key.ts';
 
-test('creates the key once, and only its owner can read it', () => {
+test('creates the key only once, in a file that only its owner can read', () => {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-key-'));
   try {
     const key = ensureSecretsKey(directory);

@@ -3,9 +3,9 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Returns the key that encrypts secrets in this directory's database (`SECRETS_KEY`). The first start creates the key
- * and stores it next to the data, so that only its owner can read it. Without the key, the stored secrets cannot be
- * decrypted.
+ * Returns the key that encrypts the secrets in this directory's database (`SECRETS_KEY`). The first start creates the
+ * key and stores it next to the data, in a file that only its owner can read. Without the key, the stored secrets
+ * cannot be decrypted.
  */
 export function ensureSecretsKey(directory: string): string {
   const file = join(directory, 'secrets.key');

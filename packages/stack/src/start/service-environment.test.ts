@@ -3,7 +3,7 @@ import { buildServiceEnvironment, buildServiceUrl } from './service-environment.
 const settings = { databaseUrl: 'postgresql://x', secretsKey: 'key of the data directory' };
 const ports = { ingest: 8000, api: 8010, health: 8001 };
 
-test("the services ignore Kafka brokers, Redis and databases set in the user's environment", () => {
+test("the services do not use Kafka brokers, Redis and databases that the user's environment specifies", () => {
   const env = {
     KAFKA_BROKERS: 'elsewhere:9092',
     REDIS_URL: 'redis://elsewhere',
@@ -38,7 +38,7 @@ test.each([
   [{ API_HOST: '::1' }, 'http://localhost:8010'],
   [{ API_HOST: '0.0.0.0' }, undefined],
   [{ API_HOST: '0.0.0.0', PUBLIC_API_URL: 'https://a.example' }, 'https://a.example'],
-])('for %p, the public URL is %s', (env, url) => {
+])('with the environment %p, the public URL is %s', (env, url) => {
   expect(buildServiceEnvironment(env, settings, ports).PUBLIC_API_URL).toBe(url);
 });
 
@@ -47,6 +47,6 @@ test.each([
   [{ INGEST_HOST: '0.0.0.0' }, 'http://127.0.0.1:8000'],
   [{ INGEST_HOST: '::1' }, 'http://[::1]:8000'],
   [{ INGEST_HOST: '10.1.2.3' }, 'http://10.1.2.3:8000'],
-])('for %p, the service URL is %s', (env, url) => {
+])('with the environment %p, the service URL is %s', (env, url) => {
   expect(buildServiceUrl(env, 'ingest', 8000)).toBe(url);
 });

@@ -2,7 +2,7 @@
 
 import type { ServicePorts } from './ports.ts';
 
-/** Addresses of the servers that the services use. Without Kafka brokers, PostgreSQL stores the event log. */
+/** Addresses of the servers that the services use. If there are no Kafka brokers, PostgreSQL stores the event log. */
 export interface ServiceSettings {
   databaseUrl: string;
   kafkaBrokers?: string;
@@ -26,7 +26,7 @@ export function buildServiceUrl(
 }
 
 /**
- * Returns the console's URL, on which passkeys and sign-in providers depend. The URL contains a host name, because a
+ * Returns the console's URL, which passkeys and sign-in providers are bound to. The URL contains a host name, because a
  * passkey cannot belong to an IP address. Returns undefined if the API also listens on other IP addresses, because only
  * the operator knows its public URL.
  */
@@ -35,7 +35,7 @@ export function buildPublicApiUrl(env: Record<string, string | undefined>, port:
   return ['127.0.0.1', '::1', 'localhost'].includes(env.API_HOST || loopback) ? `http://localhost:${port}` : undefined;
 }
 
-/** Returns the server settings as environment variables, as the services and the `millrace` command read them. */
+/** Returns the server settings as environment variables that the services and the `millrace` command read. */
 export function toStorageSettings(
   env: Record<string, string | undefined>,
   { databaseUrl, kafkaBrokers, redisUrl, secretsKey }: ServiceSettings,
@@ -50,7 +50,7 @@ export function toStorageSettings(
   };
 }
 
-/** Reverses `toStorageSettings`. */
+/** Does the reverse of `toStorageSettings`. */
 export const toServiceSettings = (settings: Record<string, string>): ServiceSettings => ({
   databaseUrl: settings.DATABASE_URL ?? '',
   secretsKey: settings.SECRETS_KEY ?? '',
@@ -60,8 +60,8 @@ export const toServiceSettings = (settings: Record<string, string>): ServiceSett
 
 /**
  * Returns the services' environment variables: the user's own variables, so that any setting can be tried, and the
- * addresses and ports of the servers. By default, services listen only on loopback, because the terminal shows the demo
- * key.
+ * addresses and ports of the servers. By default, services listen only on loopback, because everyone who sees the
+ * terminal sees the demo key.
  */
 export function buildServiceEnvironment(
   env: Record<string, string | undefined>,
@@ -81,12 +81,12 @@ export function buildServiceEnvironment(
     ALLOW_PRIVATE_DESTINATIONS: env.ALLOW_PRIVATE_DESTINATIONS || 'true',
     // Stop without a delay, because no load balancer has to notice the shutdown.
     STOP_DELAY_MS: env.STOP_DELAY_MS || '0',
-    // Live events and `millrace tail` require this setting, whose cost does not matter on a developer's machine.
+    // Live events and `millrace tail` require this setting. Its cost does not matter on a developer's machine.
     PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
     PUBLIC_API_URL: buildPublicApiUrl(env, api),
     // The API requests flag definitions from this URL and sends test events to it.
     INGEST_URL: env.INGEST_URL || buildServiceUrl(env, 'ingest', ingest),
-    // The console shows this URL for sending events. Its port differs from the console's port.
+    // The console shows this URL as the one for sending events. Its port differs from that of the console.
     PUBLIC_INGEST_URL: env.PUBLIC_INGEST_URL || buildServiceUrl(env, 'ingest', ingest),
     INGEST_PORT: String(ingest),
     API_PORT: String(api),

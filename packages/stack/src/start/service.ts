@@ -26,12 +26,12 @@ export interface ServiceRun {
 const endWithParent = fileURLToPath(new URL('../servers/end-with-parent.mjs', import.meta.url));
 const readyWithinMs = 60_000;
 /**
- * A little longer than the time limits of the services. Services that serve requests stop first, and then background
- * services.
+ * A little longer than the time limits of the services. Services that serve requests stop first, and background
+ * services afterwards.
  */
 const drainedWithinMs = 65_000;
 
-/** Thrown if a different process took a port after the port was found to be free. */
+/** Thrown if a port was found to be free, but a different process took it before it was used. */
 export class PortTaken extends Error {}
 
 /**
@@ -40,8 +40,8 @@ export class PortTaken extends Error {}
  */
 export async function startService(options: ServiceOptions): Promise<ServiceRun> {
   const { file, env, logFile, healthUrl } = options;
-  // Ctrl-C reaches the services directly, because they are in the same process group. Each service then shuts down. The
-  // servers that the services use are stopped afterwards, in order.
+  // Ctrl-C reaches the services directly, because they are in the same process group, and they shut down. The servers
+  // that the services use are stopped afterwards, in order.
   const child = spawn(process.execPath, ['--enable-source-maps', '--import', endWithParent, file], {
     env: { ...env, MILLRACE_PARENT: String(process.pid) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -72,7 +72,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceRun>
 }
 
 /**
- * Writes all output to the file, and the lines that the user should see to the terminal.
+ * Writes all output to the file, and those lines that the user should see to the terminal.
  * @returns a function that returns the end of the output
  */
 function followOutput(child: ChildProcess, log: WriteStream, { tell }: ServiceOptions): () => string {
@@ -112,8 +112,8 @@ async function untilListening(child: ChildProcess, ended: Promise<string>, outpu
 }
 
 /**
- * Waits until the services are ready. Services listen before they are ready, because a consumer must join its groups
- * before. A service that is not ready at the deadline can still become ready. The log says what the service waits for.
+ * Waits until the services are ready. Services listen before they are ready, because a consumer must first join its
+ * groups. A service that is not ready at the deadline can still become ready. The log says what the service waits for.
  */
 async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
   const deadline = Date.now() + readyWithinMs;

@@ -21,7 +21,7 @@ async function sendTestEvent({ apiUrl, projectId, personalApiKey }: Connection):
   });
 }
 
-/** Runs the README's commands, from the first event to the first flag, with this system's URLs and keys. */
+/** Runs the commands in the README, from the first event to the first flag, with the URLs and keys of this system. */
 async function tryReadme(connection: Connection): Promise<string[]> {
   const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
   const [, newcomer = ''] =
@@ -38,14 +38,14 @@ async function tryReadme(connection: Connection): Promise<string[]> {
     .replaceAll('\\\n', ' ')
     .split('\n')
     .filter((line) => /^(curl|npx) /.test(line));
-  // Unset the tests' variables, because `millrace` would use their database instead of the running system's.
+  // Unset the tests' variables. Otherwise, `millrace` would use their database and not the running system's.
   const npx = `env -u DATABASE_URL -u KAFKA_BROKERS -u REDIS_URL MILLRACE_DATA_DIR='${directory.path()}' npx `;
   const outputs: string[] = [];
   for (const line of lines) {
     await eventually(
       async () => {
         const output = await pasteIntoTerminal(line.replace('curl ', 'curl -s ').replace('npx ', npx));
-        // An event or a flag becomes visible after a moment.
+        // An event or a flag becomes visible only after a moment.
         if (line.includes('/events/')) expect(output).toContain('"distinct_id":"ada"');
         if (line.includes('/flags/?')) expect(JSON.parse(output).flags).toHaveProperty('new-checkout');
         outputs.push(output);

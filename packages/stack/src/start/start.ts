@@ -10,8 +10,8 @@ import { createStopRequest } from './stop-request.ts';
 import { formatWelcome } from './welcome.ts';
 
 /**
- * `npm start [-- --kafka] [-- --fresh]`: runs the whole system on this machine until it is stopped. With `--fresh`, it
- * starts with empty data and moves the existing data to a different directory.
+ * `npm start [-- --kafka] [-- --fresh]`: runs the complete system on this machine until it is stopped. With `--fresh`,
+ * it starts with empty data and moves the existing data to a different directory.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
   // bin/prepare/run-command.mjs has already rejected unknown options.
@@ -20,7 +20,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   const directory = dataDirectory(root);
   const release = lockInstance(directory);
   const connection = createConnectionFile(directory);
-  // A file that exists now was left by a system that was killed.
+  // If the file exists now, a system that was killed has left it.
   connection.remove();
   if (isFresh) setDataAside(directory, progress.print);
   const logDirectory = join(directory, 'logs');

@@ -1,16 +1,16 @@
-/** A request to stop the system, made by the user or after a failure. */
+/** A request to stop the system. The user makes it, or a failure causes it. */
 export interface StopRequest {
   /** Resolves at the first request. */
   made: Promise<void>;
   isMade(): boolean;
   fail(reason: string): void;
-  /** Returns why the system stops, if the reason is a failure. */
+  /** If the system stops because of a failure, returns a description of the failure. */
   failure(): string | undefined;
 }
 
 /**
- * Listens for Ctrl-C, SIGTERM and the end of the terminal. A second signal ends this process immediately. In that case,
- * the reaper ends the servers, and the services end because their parent process has ended.
+ * Listens for Ctrl-C, SIGTERM and the end of the terminal. A second signal ends this process immediately. The reaper
+ * then ends the servers, and the services end because their parent process has ended.
  */
 export function createStopRequest(): StopRequest {
   let isMade = false;

@@ -13,7 +13,7 @@ export interface SupervisedOptions extends Omit<ServiceOptions, 'env' | 'healthU
   /** The services' preferred ports. If a port is in use, the next free port is used. */
   preferredPorts: ServicePorts;
   reaper: Reaper;
-  /** Called after so many crashes that further restarts are unlikely to help. */
+  /** Called when there were so many crashes that further restarts are unlikely to help. */
   giveUp(reason: string): void;
 }
 
@@ -22,7 +22,7 @@ export interface SupervisedServices {
   stop(): Promise<void>;
 }
 
-/** Maximum number of crashes within a minute, after which the services are not restarted. */
+/** Maximum number of crashes within a minute. After more, the services are not restarted. */
 const maxCrashes = 5;
 const crashMemoryMs = 60_000;
 

@@ -49,8 +49,8 @@ Press Ctrl-C to stop Millrace. Your data is kept.
 }
 
 /**
- * Returns the start of a `millrace` command. `millrace` finds the system by its directory, so a different data
- * directory must be passed.
+ * Returns the start of a `millrace` command. It passes the data directory if it is not the default, because `millrace`
+ * finds the system by its data directory.
  */
 function commandLine({ root, connectionPath }: { root: string; connectionPath: string }): string {
   const directory = dirname(connectionPath);

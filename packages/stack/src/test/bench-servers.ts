@@ -10,7 +10,7 @@ const progress: Progress = { print: (line) => console.error(line), step: (_title
 /**
  * Runs `work` with the servers in DATABASE_URL, KAFKA_BROKERS and REDIS_URL. If one of these variables is not set,
  * starts that server and sets the variable.
- * @throws Error if a server can neither be reached nor started
+ * @throws Error if a server can be neither reached nor started
  */
 export async function withBenchServers<Result>(root: string, work: () => Promise<Result>): Promise<Result> {
   return withTestServers(needed, { root, progress }, async ({ addresses, missing }) => {

@@ -55,12 +55,12 @@ test.each([
   expect(changedPackages(root, 'HEAD')).toEqual([...expected, ...startingPrograms].sort());
 });
 
-test('changed packages: lists only the packages whose tests read a changed document', () => {
+test('changed packages: lists only the packages whose tests read a document that changed', () => {
   write('deploy/page.txt', 'new');
   expect(changedPackages(root, 'HEAD')).toEqual(['packages/stack', 'test-e2e']);
 });
 
-test('changed packages: lists every package when a file that concerns the whole repository changed', () => {
+test('changed packages: lists every package if a file that affects the whole repository changed', () => {
   write('pnpm-lock.yaml', 'new');
   expect(changedPackages(root, 'HEAD')).toHaveLength(7);
 });

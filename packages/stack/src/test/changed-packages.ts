@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { SetupProblem } from '../command.ts';
 
 /**
- * The files outside of packages, and the packages whose tests read them. A change to a file outside of packages that is
- * not listed affects all packages.
+ * Patterns of files outside of packages, and the packages whose tests read them. A change to any other file outside of
+ * packages affects all packages.
  */
 const readBy: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^prisma\//, ['packages/db']],
@@ -46,7 +46,7 @@ function changedFiles(root: string, commit: string): string[] {
 
 interface Package {
   folder: string;
-  /** Directories of packages that the package imports, or whose programs its tests start. */
+  /** Directories of packages that this package imports, or whose programs its tests start. */
   uses: string[];
 }
 

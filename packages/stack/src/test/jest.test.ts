@@ -26,7 +26,7 @@ test.each([
       output: expect.stringMatching(/^26\.\d+\.\d+\n$/),
     });
     const again = second?.jestArguments.map((path) => relative(root, path)) ?? [];
-    // Tests run again for three reasons: random cases, library internals, and sampled cases. The list has one file for
+    // Tests run again for three reasons: random cases, library internals, and sampled cases. One file is expected for
     // each reason.
     expect(again).toEqual(
       expect.arrayContaining([
@@ -40,7 +40,7 @@ test.each([
 );
 
 describe('counts of a test run', () => {
-  test('counts a run that ended early as one failure', async () => {
+  test('counts a run that ended early as one failed test', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'millrace-counts-'));
     const whole = join(directory, 'whole.json');
     await writeFile(whole, JSON.stringify({ failedFiles: [], passed: 5, failed: 0, skipped: 2 }));
@@ -55,7 +55,7 @@ describe('counts of a test run', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('uses the second result of files that ran again, and lists tests that failed only once as unstable', () => {
+  test('uses the second result of files that ran again, and lists tests that then passed as unstable', () => {
     const firstTime = { path: 'a.test.ts', failures: ['a.test.ts: adds'], passed: 3, failed: 1, skipped: 0 };
     const bothTimes = { path: 'b.test.ts', failures: ['b.test.ts: divides'], passed: 0, failed: 2, skipped: 1 };
     const first = { failedFiles: [firstTime, bothTimes], passed: 100, failed: 3, skipped: 1 };

@@ -1,4 +1,4 @@
-// Starts jest with the selected tests and Node.js, and counts the tests that passed.
+// Starts jest with the selected tests and the selected Node.js, and counts the tests that passed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -31,14 +31,14 @@ export interface JestRun {
   /** A title to print before the run, or an empty string for the first run. */
   title: string;
   node: string;
-  /** Whether tests with random cases run at full length (`storySize` of test-e2e/testing). */
+  /** Whether tests with random cases run all of their cases (`storySize` of test-e2e/testing). */
   isAtLength: boolean;
   jestArguments: readonly string[];
 }
 
 /**
  * Starts jest with the given servers. Its output is written to the terminal.
- * @param countsFile file for the counts, see `readCounts`. Tests also store shared files in its directory.
+ * @param countsFile the file for the counts (see `readCounts`). Tests also store shared files in its directory.
  */
 export function startJest(
   root: string,
@@ -58,7 +58,7 @@ export function startJest(
     run.node,
     [
       ...nodeOptions,
-      // The config must be the last argument, because a word after `--reporters` would be treated as a reporter.
+      // The config must be the last argument, because each word after `--reporters` is treated as a reporter.
       jestProgram(root),
       '--reporters=default',
       `--reporters=${runReporter}`,
@@ -109,7 +109,7 @@ interface Counts {
 
 export interface FailedFile extends Counts {
   path: string;
-  /** Each failed test's file, name, and beginning of the error. */
+  /** The file and name of each failed test, and the beginning of its error. */
   failures: string[];
 }
 
@@ -119,7 +119,7 @@ export interface TestCounts extends Counts {
   unstable?: string[];
 }
 
-/** Returns a single failure if jest ended early. */
+/** Reads the counts of a run. If jest ended early, returns one failure. */
 export function readCounts(countsFile: string): TestCounts {
   try {
     return JSON.parse(readFileSync(countsFile, 'utf8')) as TestCounts;
@@ -146,7 +146,9 @@ function sumOfCounts(counts: readonly Counts[]): Counts {
   };
 }
 
-/** Combines the counts of a run with those of its failed files, which were run again. Their second result counts. */
+/**
+ * Combines the counts of a run with those of its failed files, which ran again. For these, the second result counts.
+ */
 export function withRerun(first: TestCounts, again: TestCounts): TestCounts {
   const before = sumOfCounts(first.failedFiles);
   const stillFailed = new Set(again.failedFiles.map(({ path }) => path));
@@ -168,8 +170,8 @@ const runsAgain =
   /\.sampled\.test\.ts$|-internals\/|^packages\/(?:contracts|http|runtime)\/|^services\/ingest-gateway\/src\/(?:body|json|large-bodies|response)\//;
 
 /**
- * Returns the requested run with the current Node.js. The complete long suite has a second run with the image's Node.js
- * (see `runsAgain`). test-e2e/image runs the programs themselves with that Node.js.
+ * Returns the requested run with the current Node.js. If the complete long suite is requested, adds a second run with
+ * the image's Node.js (see `runsAgain`). test-e2e/image runs the programs themselves with that Node.js.
  */
 export async function jestRuns(root: string, suite: Suite, jestArguments: readonly string[]): Promise<JestRun[]> {
   const first: JestRun = { suite, title: '', node: process.execPath, isAtLength: suite === 'long', jestArguments };

@@ -9,11 +9,11 @@ test.each([
   expect([...findTestServerVariables([file])].sort()).toEqual(needs);
 });
 
-it('a run without files needs no servers', () => {
+it('a run without test files needs no servers', () => {
   expect(findTestServerVariables([]).size).toBe(0);
 });
 
-it('hides servers from a test file whose name does not mention them', () => {
+it('hides those servers from a test file that its name does not mention', () => {
   expect(findHiddenVariables('a/live.kafka.test.ts')).toContain('CHROMIUM_PATH');
   expect(findHiddenVariables('a/live.kafka.test.ts')).not.toContain('KAFKA_BROKERS');
   expect(process.env.KAFKA_BROKERS).toBeUndefined();

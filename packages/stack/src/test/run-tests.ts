@@ -18,10 +18,10 @@ import { findTestServerVariables } from './needs-by-name.ts';
 import { type TestServerSet, withTestServers } from './test-servers.ts';
 
 /**
- * `npm test [-- jest's arguments]` and `npm run test:long`, which passes `--long` before them. Removes what killed runs
- * left behind, starts the servers that the selected tests need, runs jest, stops everything, and prints the counts in
- * the last line. With `--changed`, runs only the tests of packages that a change may break. In CI, a skipped test is a
- * failure.
+ * `npm test [-- jest's arguments]` and `npm run test:long`, which passes `--long` before the arguments. Deletes files
+ * of runs that were killed, starts the servers that the selected tests need, runs jest, stops everything, and prints
+ * the counts in the last line. With `--changed`, runs only the tests of packages that a change may break. In CI, a
+ * skipped test is a failure.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
   const [suite, given]: [Suite, string[]] =
@@ -51,8 +51,8 @@ export const main: Command = async ({ progress, root, programArguments }) => {
 };
 
 /**
- * Replaces `--changed` or `--changed=<commit>` with the directories of the packages that changed since the last commit
- * or the given commit.
+ * Replaces `--changed` or `--changed=<commit>` with the directories of packages that have changed since the given
+ * commit, or since the last commit.
  * @returns null if no package has changed
  */
 function withChangedPackages(root: string, words: string[]): string[] | null {
@@ -91,7 +91,7 @@ async function runJest(root: string, { servers, interruption, ...run }: Running)
   return { counts: readCounts(run.countsFile), exitCode: code ?? 1 };
 }
 
-/** Number of files from which a run counts as a whole suite or package, which takes long to repeat. */
+/** If a run has at least this many files, it counts as a complete suite or package, which takes too long to repeat. */
 const manyFiles = 50;
 /** Maximum number of failed files to run again. More failures are assumed to have a common cause. */
 const maxReruns = 3;
@@ -136,8 +136,8 @@ function report(outcomes: readonly Outcome[]): number {
 type Interruption = ReturnType<typeof watchForInterruption>;
 
 /**
- * Watches for signals. The first signal ends jest and then stops everything in order. A second signal ends this process
- * immediately, and the reaper ends the servers.
+ * Watches for signals. The first one ends jest and then stops everything in order. A second one ends this process
+ * immediately, and the reaper then ends the servers.
  */
 function watchForInterruption() {
   let received: NodeJS.Signals | undefined;

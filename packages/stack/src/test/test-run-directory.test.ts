@@ -28,7 +28,7 @@ afterEach(() => {
   rmSync(parent, { recursive: true });
 });
 
-test('a test run ends the servers of an earlier run that was killed, and removes its files', async () => {
+test('a test run ends the servers of a killed earlier run, and removes its files', async () => {
   const directory = createTestRunDirectory(parent);
   writeProcessRecord(join(directory, 'run.json'), { pid: 0, marker: 'bin/test.mjs' });
   const broker = await startProcess(join(directory, 'kafka/server.properties'));
@@ -40,7 +40,7 @@ test('a test run ends the servers of an earlier run that was killed, and removes
   expect(existsSync(directory)).toBe(false);
 });
 
-test('a test run does not touch another run that is still in progress', async () => {
+test('a test run does not change the files of a run in progress', async () => {
   const directory = createTestRunDirectory(parent);
   const run = await startProcess('packages/stack/bin/test.mjs');
   writeProcessRecord(join(directory, 'run.json'), { pid: Number(run.pid), marker: 'bin/test.mjs' });
@@ -50,7 +50,7 @@ test('a test run does not touch another run that is still in progress', async ()
   expect(existsSync(directory)).toBe(false);
 });
 
-test('a test run keeps a new directory without a record, whose run may be starting, and removes an old one', async () => {
+test('a test run removes an old directory without a record, but keeps a new one, whose run may be starting', async () => {
   const young = join(parent, 'run-young');
   const old = join(parent, 'run-old');
   mkdirSync(young);
@@ -60,6 +60,6 @@ test('a test run keeps a new directory without a record, whose run may be starti
   expect([existsSync(young), existsSync(old)]).toEqual([true, false]);
 });
 
-test('removes nothing if no tests have run', async () => {
+test('a test run removes nothing if no tests have run before', async () => {
   expect(await removeDeadTestRuns(join(parent, 'none'))).toBe(0);
 });

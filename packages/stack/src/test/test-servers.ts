@@ -30,12 +30,12 @@ import type { TestServerVariable } from './needs-by-name.ts';
 export interface TestServerSet {
   /** Addresses of the available servers, by variable. */
   addresses: Record<string, string>;
-  /** Variables of required servers that are unavailable. */
+  /** The variables of servers that are required but unavailable. */
   missing: string[];
   stop(): Promise<void>;
 }
 
-/** Starts the required servers in parallel. Reports and omits unavailable servers. */
+/** Starts the required servers in parallel. If a server is unavailable, reports it and continues without it. */
 async function provideTestServers(
   needed: ReadonlySet<TestServerVariable>,
   { directory, reaper, progress }: { directory: string; reaper: Reaper; progress: Progress },
@@ -87,7 +87,7 @@ const marker = 'packages/stack/bin/';
 const servers: Record<string, NodeJS.Signals> = { postgres: 'SIGINT', kafka: 'SIGTERM', redis: 'SIGTERM' };
 
 /**
- * Starts the needed servers, and stops them after the work. If this process is killed in the meantime, a reaper ends
+ * Starts the required servers, and stops them after the work. If this process is killed in the meantime, a reaper ends
  * the servers, and the next run deletes their files.
  */
 export async function withTestServers<Result>(
@@ -145,7 +145,7 @@ export async function removeTestRunDirectory(directory: string): Promise<void> {
 function isAlive(directory: string): boolean {
   const record = readProcessRecord(recordFile(directory));
   if (record) return isRunning(record.pid, record.marker);
-  // A directory without a record is new, or its run was killed immediately after creating it.
+  // A directory without a record was just created, or its run was killed immediately after creating it.
   return Date.now() - statSync(directory).mtimeMs < 60_000;
 }
 

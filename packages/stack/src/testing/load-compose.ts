@@ -4,7 +4,7 @@ import { findCacheDirectory } from '../fetched-programs.ts';
 import { hasProgram, runProgram } from '../run-program.ts';
 
 /**
- * A Compose file as Docker's own library loads it: with variables replaced, defaults added and short forms expanded.
+ * A Compose file as loaded by Docker's own library, which replaces variables, adds defaults and expands short forms.
  */
 export interface ComposeProject {
   services: Record<string, ComposeService>;
@@ -31,7 +31,7 @@ export async function findComposeLoaderProblem(): Promise<string> {
   return (await hasProgram('go')) ? '' : 'go is not on the PATH';
 }
 
-/** @throws Error with the library's message if the file is invalid */
+/** Loads a Compose file. @throws Error with the library's message if the file is invalid */
 export async function loadCompose(file: string): Promise<ComposeProject> {
   const source = fileURLToPath(new URL('./compose-loader/', import.meta.url));
   const program = join(findCacheDirectory(), 'compose-loader');

@@ -1,9 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/**
- * Runs a printed curl command: with curl if it is installed, or else by parsing the command.
- * @returns the response body
- */
+/** Runs a printed curl command with curl, or by parsing it if curl is not installed. @returns the response body */
 export async function pasteIntoTerminal(line: string): Promise<string> {
   const { status, stdout } = spawnSync('sh', ['-c', line], { encoding: 'utf8' });
   const isMissing = status === 127;

@@ -12,15 +12,15 @@ import { runStartCommand, type StartCommand } from './start-command.ts';
 export interface StartDirectory {
   /** The data directory. Its name contains a space and an umlaut. */
   path(): string;
-  /** A port that a different program uses, and which `start` requests for the gateway and the API. */
+  /** A port that is in use by a different program. `start` prefers it for the gateway and the API. */
   takenPort(): number;
   start(env?: Record<string, string>, options?: string[]): StartCommand;
   nothingRuns(): Promise<void>;
 }
 
 /**
- * Creates a data directory before the tests of a file, ends everything that a test started after that test, and removes
- * the directory at the end.
+ * Creates a data directory before the tests of a file. After each test, ends everything that it started. Removes the
+ * directory at the end.
  */
 export function useStartDirectory(): StartDirectory {
   let directory: string;
@@ -64,7 +64,7 @@ export function useStartDirectory(): StartDirectory {
 export const curlLines = (command: StartCommand) =>
   [...command.output().matchAll(/^ {2}(.*curl .*)$/gm)].map(([, line]) => String(line));
 
-/** Runs the two printed commands that send an event and list it. @returns the output of the second command */
+/** Runs the printed commands for sending an event and listing events. @returns the output of the second command */
 export async function sendAndListEvent(command: StartCommand): Promise<string> {
   const [send = '', see = ''] = curlLines(command);
   expect(await pasteIntoTerminal(send)).toBe('{"status":"Ok"}');

@@ -75,7 +75,7 @@ describe.each(['@millrace/browser', '@millrace/react'])('the npm package %s', (n
 
 describe('npm pack', () => {
   it.each(['.', 'packages/browser', 'packages/react'])(
-    'fails in the source directory %s and says which directories to pack',
+    'fails in the source directory %s and names the directories to pack',
     async (folder) => {
       const { status, output } = await runProgram('npm', ['pack', '--pack-destination', application], {
         cwd: join(root, folder),
@@ -116,7 +116,7 @@ it.each([
   ['@millrace/react', ['PostHogProvider', 'useFeatureFlagEnabled']],
   ['@millrace/react/slim', ['PostHogProvider', 'useFeatureFlagEnabled']],
   ['@millrace/react/surveys', ['useThumbSurvey']],
-])('%s can be imported and required outside of a browser', async (entry, names) => {
+])('%s can be both imported and required outside of a browser', async (entry, names) => {
   const program = `
     import { createRequire } from 'node:module';
     const required = createRequire(process.cwd() + '/')(${JSON.stringify(entry)});
@@ -133,13 +133,13 @@ it.each([
   expect(imported).toEqual(expect.arrayContaining(names));
 });
 
-it('the libraries do not use globals that edge runtimes lack and warn about', async () => {
+it('the libraries do not refer to globals that are missing in edge runtimes and cause warnings', async () => {
   const code = await bundle(`export * from '@millrace/browser';`);
   expect(code).toContain('"CompressionStream"');
   expect(code).not.toMatch(/(?<![."])\bCompressionStream\b/);
 });
 
-it('the react library also works as a script, with React and the client from the page', async () => {
+it('the react library also works as a script that uses React and the client from global variables', async () => {
   const script = await readFile(join(installed('@millrace/react'), 'umd/index.js'), 'utf8');
   const { runInNewContext } = await import('node:vm');
   const page = {
@@ -164,7 +164,7 @@ async function bundle(contents: string, external: string[] = []): Promise<string
   return outputFiles.map(({ text }) => text).join('');
 }
 
-it('hooks find the client even if the application imports nothing but hooks', async () => {
+it('hooks find the client even if the application imports only hooks', async () => {
   const code = await bundle(`
     import { renderToString } from 'react-dom/server';
     import { createElement } from 'react';
@@ -190,8 +190,8 @@ it('an application that uses both import and require shares one client and one c
 const gzip = async (code: Promise<string>) => gzipSync(await code, { level: 9 });
 
 /**
- * Sizes in bytes after gzip. `atMost` is the target. `today` is the current size, which must not grow while it is above
- * the target.
+ * Sizes in bytes after gzip compression. `atMost` is the target. `today` is the current size, which must not grow while
+ * it is above the target.
  */
 const sizes: { what: string; gzipped: () => Promise<Uint8Array>; atMost: number; today: number }[] = [
   {
@@ -255,7 +255,7 @@ describe('types in an application', () => {
   );
 
   it.each(modules)(
-    "accepts code written for PostHog's packages after the import is changed: %s",
+    "accepts code that was written for PostHog's packages after its imports are changed: %s",
     async (_, resolution) => {
       const written = await readFile(join(import.meta.dirname, 'fixtures/written-for-posthog.tsx'), 'utf8');
       const source = written

@@ -10,13 +10,13 @@ import { runProgram } from '../../run-program.ts';
 /** A library that applications install. The `exports` in its package.json determine which entries are built. */
 export interface Library {
   directory: string;
-  /** Global variable names in the UMD builds: one for each entry, and one for each import. */
+  /** The names of global variables that the UMD builds use: one for each entry, and one for each import. */
   globals: { entries: Record<string, string>; imports: Record<string, string> };
   options?: BuildOptions;
   directive?: string;
   /** Entries with side effects, which bundlers must keep even if the application uses none of their exports. */
   sideEffects: string[];
-  /** Path of the script for pages that do not use modules. */
+  /** The path of the script that the library provides for pages that do not use modules. */
   script: string;
 }
 
@@ -34,9 +34,9 @@ export const libraries: Library[] = [
       entries: { index: 'MillraceReact', slim: 'MillraceReact', surveys: 'MillraceReactSurveys' },
       imports: { react: 'React', '@millrace/browser': '{ posthog: root.posthog }', './index.js': 'MillraceReact' },
     },
-    // With this directive, frameworks with server components also send the components to the browser.
+    // With this directive, frameworks that support server components also send the components to the browser.
     directive: "'use client';",
-    // `index` sets the client that hooks use without a provider.
+    // The entry `index` sets the client that hooks use without a provider.
     sideEffects: ['index'],
     script: './umd/index.js',
   },
@@ -59,8 +59,8 @@ function entriesOf({ exports }: SourceManifest): Record<string, string> {
 }
 
 /**
- * Returns every `package.json` of the package by path: the main one, and those for older resolvers.
- * @param entries source file by entry name
+ * Returns every `package.json` of the package by its path: the main one, and those for older resolvers.
+ * @param entries the source files by entry name
  */
 function packedManifests(
   source: SourceManifest,
@@ -73,7 +73,7 @@ function packedManifests(
     `${from}/${(entries[entry] ?? '').slice('./src/'.length, -'.ts'.length)}.d.ts`;
   const conditions = (entry: string) => ({
     import: { types: types(entry, './types'), default: `./esm/${entry}.js` },
-    // Bundlers must use the ES module for `require` too. Otherwise, an application that uses both import and require
+    // Make bundlers use the ES module for `require` too. Otherwise, an application that uses both import and require
     // would have two clients. Bundlers also cannot analyze `require` in a UMD file.
     module: `./esm/${entry}.js`,
     require: { types: types(entry, './umd/types'), default: `./umd/${entry}.js` },
@@ -102,7 +102,7 @@ function packedManifests(
       },
       ...(peerDependencies && { peerDependencies }),
     },
-    // This file makes Node.js treat the folder's `.js` files as CommonJS.
+    // With this file, Node.js treats the folder's `.js` files as CommonJS.
     'umd/package.json': { type: 'commonjs' },
     // Resolvers that do not support `exports` look for a directory with the entry's name.
     ...Object.fromEntries(
@@ -124,7 +124,7 @@ function packedManifests(
  * - `types/`, and a copy of it for `require`, with stubs for resolvers that do not support `exports`
  * - its own manifest, README and license
  *
- * @param outDirectory emptied first
+ * @param outDirectory the target directory, which is emptied first
  */
 export async function buildLibrary(root: string, library: Library, outDirectory: string): Promise<void> {
   const source = join(root, library.directory);
@@ -203,7 +203,7 @@ async function compile(root: string, directory: string, outDirectory: string): P
 
 const relativeImport = /(['"])(\.{1,2}\/[^'"]+)\.ts\1/g;
 
-/** Returns all declarations that the entries import directly or indirectly. */
+/** Returns all declaration files that the entries import, directly or indirectly. */
 async function reachable(source: string, entries: string[]): Promise<Set<string>> {
   const found = new Set<string>();
   const waiting = entries.map((path) => join(path.replace(/\.ts$/, '.d.ts')));
@@ -219,8 +219,8 @@ async function reachable(source: string, entries: string[]): Promise<Set<string>
 const typeStar = /^export type \* from/gm;
 
 /**
- * Rewrites a declaration for the package. Imports refer to `.js` files, and `export type *` is replaced, because
- * compilers before TypeScript 5 do not support it.
+ * Rewrites a declaration file for the package. Makes imports refer to `.js` files, and replaces `export type *`, which
+ * compilers before TypeScript 5 do not support.
  */
 async function writeDeclaration(from: string, to: string): Promise<void> {
   const text = await readFile(from, 'utf8');
@@ -320,8 +320,8 @@ const contextOfMainEntry: Plugin = {
 };
 
 /**
- * Returns code that is added after the module. It never runs, and declares the exports for tools that only parse the
- * file, such as Node.js and TypeScript.
+ * Returns code to append to the module. It never runs, and declares the exports for tools that only parse the file,
+ * such as Node.js and TypeScript.
  */
 function umdFoot(names: string[]): string {
   const exports = names.map((name) => `exports.${name} = 0;`).join(' ');
@@ -329,8 +329,8 @@ function umdFoot(names: string[]): string {
 }
 
 /**
- * Returns code that is added before the module. It loads the module with `require` if available, or else with global
- * variables for its imports and exports.
+ * Returns code to insert before the module. If `require` is available, the code uses it to load imports. Otherwise, it
+ * uses global variables for imports and exports.
  */
 function umdHead(global: string, imports: Record<string, string>): string {
   const globals = Object.entries(imports).map(
