@@ -76,7 +76,7 @@ test.each([
   '2021-10-29T00:00:00.000+00:00',
   '2021-W43-5',
   '2021-302',
-])('parses an ISO 8601 date: %s', (text) => {
+])('ingest-129: parses an ISO 8601 date: %s', (text) => {
   expect(read(text)).toBe('2021-10-29T00:00:00.000Z');
 });
 
