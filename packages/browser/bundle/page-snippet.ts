@@ -1,5 +1,3 @@
-// Generates the HTML with which a website loads the browser library.
-
 import { memberNames } from '../src/start/member-names.ts';
 
 export interface SnippetScript {

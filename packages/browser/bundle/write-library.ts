@@ -1,5 +1,3 @@
-// Writes the browser library to the folder from which the gateway serves it.
-
 import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Random funnels, actors and lists. The reference implementation does not support them, so only the engines' results
- * are compared with each other.
+ * Random funnels, actors and lists. The reference implementation does not support them, so tests only compare the
+ * engines' results with each other.
  */
 
 import fc from 'fast-check';

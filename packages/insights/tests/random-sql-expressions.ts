@@ -1,5 +1,5 @@
 // Random SQL expressions on the data set of the SQL cases. Expressions of each type are built from operators and from
-// the functions in the table.
+// the functions in the function table.
 
 import type { Argument, SqlFunction } from '../src/sql/functions/define.ts';
 import { isInternal, scalars } from '../src/sql/functions/index.ts';

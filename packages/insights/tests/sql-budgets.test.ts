@@ -1,4 +1,4 @@
-// Limits of SQL queries: hints and warnings, and canceled queries.
+// Tests the hints and warnings for SQL queries, and the cancellation of queries.
 
 import { eventually } from '@millrace/testing';
 import { readProjectSettings } from '../src/records-store.ts';

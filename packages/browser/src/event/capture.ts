@@ -1,4 +1,4 @@
-// Implements `capture`, from the call to an event in the queue.
+// Implements `capture`, from the call until the event is in the queue.
 
 import type { Options } from '../client/client.ts';
 import type { Core, Log } from '../client/core.ts';

@@ -1,5 +1,3 @@
-// Validates the application's options, and logs mistakes.
-
 import type { Options } from '../client/client.ts';
 import { getDefaultOptions, type ReadOptions, readUncheckedOptions } from './default-options.ts';
 

@@ -1,4 +1,4 @@
-// SQL for a property's recent values.
+// Builds the SQL that selects a property's recent values.
 
 import { buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';

@@ -1,4 +1,4 @@
-// Describes a funnel that is computed by walking through its events, and the results of the walk.
+// Types for a funnel that is computed by walking through its events, and for its result.
 
 import type { ActorsOrder, FunnelStoreQuery } from './queries.ts';
 

@@ -1,4 +1,4 @@
-// Converts an SQL query from a client to the request that runs or checks it.
+// Converts an SQL query from a client to a request for running or checking the query.
 
 import type { ProjectSettings } from '../plan/context.ts';
 import type { SqlMetadataQuery, SqlQuery } from '../sql-query.ts';

@@ -1,6 +1,6 @@
-// Cheap checks before parsing, in time proportional to the text. The parser takes about five times longer with each level
-// of nested calls, so texts with deep nesting are not parsed. Clauses that the parser reads and then leaves out of its
-// tree are rejected too.
+// Checks a query before it is parsed, in time proportional to its length. The parser takes about five times longer with
+// each level of nested calls, so deeply nested queries are not parsed. Clauses that the parser reads and then leaves
+// out of its tree are rejected too.
 
 import { type Place, SqlProblem } from './problem.ts';
 

@@ -1,4 +1,4 @@
-// SQL templates of functions on JSON. The first argument is `properties` or a JSON text, and `{r}` is the path in it.
+// SQL templates of JSON functions. The first argument is `properties` or a JSON string, and `{r}` is the path in it.
 
 import { define, type Row, t } from './define.ts';
 

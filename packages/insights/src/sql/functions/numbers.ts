@@ -1,5 +1,5 @@
-// SQL templates of functions on numbers and conditions. Integers have 64 bits in both engines. `+ 0` turns -0 into 0,
-// because ClickHouse would group and join them as different numbers.
+// SQL templates of numeric and conditional functions. Integers have 64 bits in both engines. `+ 0` turns -0 into 0,
+// because ClickHouse would otherwise group and join the two as different numbers.
 
 import { define, type Row, t } from './define.ts';
 

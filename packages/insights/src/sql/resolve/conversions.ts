@@ -1,4 +1,4 @@
-// Resolves explicit conversions.
+// Resolves explicit type conversions.
 
 import type { Call, Node } from '../ast.ts';
 import { languageNames } from '../functions/languages.ts';
