@@ -11,8 +11,8 @@ const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
 const bob = '0a7e1d52-9c1f-4a53-8a44-000000000002';
 
 /**
- * Ada views a page three times a day, and Bob orders once a day. Both begin the funnel on the 21st, but only Ada ends
- * it, 27 hours later.
+ * Ada views a page three times a day, and Bob orders once a day. Both enter the funnel on the 21st, but only Ada
+ * completes it, 27 hours later.
  */
 beforeAll(async () => {
   console = await startConsole({ clock });

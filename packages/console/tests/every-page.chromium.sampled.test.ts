@@ -54,7 +54,7 @@ describe("a project with a shop's data", () => {
     const page = await visit(views[path] ?? path);
     const hasKeyboard = halfOfPages(1).includes(path);
     expect([...(await findPageProblems(page)), ...(hasKeyboard ? await findKeyboardProblems(page) : [])]).toEqual([]);
-    // An empty page would make this check useless. If it fails, add data for the page to corner-shop.ts.
+    // The check is useless on an empty page. If a page is empty, add data for it to corner-shop.ts.
     expect([path, await page.locator('[data-state=empty]').count()]).toEqual([path, 0]);
     await page.context().close();
   });

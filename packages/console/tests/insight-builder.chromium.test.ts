@@ -159,7 +159,7 @@ it('finds events by a substring of their name, and shows their counts and latest
   await page.goto(addressOf(trend('opened')));
   await shows(page, '2');
   const event = page.getByRole('combobox', { name: 'Event A', exact: true });
-  // The list shows all events as long as the field contains the selected name.
+  // While the field contains the selected name, the list shows all events.
   await event.click();
   await page.getByRole('option', { name: /^ordered 2 in 30 days/ }).waitFor();
   await page.getByRole('option', { name: 'All events' }).waitFor();

@@ -217,7 +217,7 @@ export async function runAxe(page: Page, { isWhole = false, isOnlyContrast = fal
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(await readFile(axe, 'utf8'));
   const part = isWhole ? 'document' : `{ exclude: ['.rail'] }`;
   const options = {
-    // Omit details of passed rules and element selectors, because collecting them takes a third of the time.
+    // Omit details of passed rules and element selectors, because collecting them takes a third of the check's time.
     ...{ resultTypes: ['violations'], selectors: false },
     ...(isOnlyContrast
       ? { runOnly: { type: 'rule', values: contrastRules } }

@@ -269,7 +269,7 @@ function startMailing(
     patienceMs: 2000,
     mailsPerHour: config.mailsPerOrganizationHour,
   });
-  // Pending emails use the mailer and the database, so they must stop first.
+  // Sending pending emails requires the mailer and the database, so it must stop first.
   lifecycle.own('pending emails', { stop: inviteMailing.drain });
   const { sql, transaction } = database;
   const accountMailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: config.publicApiUrl });

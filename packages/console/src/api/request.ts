@@ -127,7 +127,7 @@ function parseOrText(text: string): unknown {
   }
 }
 
-/** Returns whether the installation sends emails, which the server writes into a meta tag of the page. */
+/** Returns whether the installation sends emails. The server writes this into a meta tag of the page. */
 export const sendsMail = () => document.querySelector('meta[name="millrace-mail"]')?.getAttribute('content') === 'on';
 
 /** Returns the installation's identity providers, which the server writes into the page. */

@@ -17,7 +17,7 @@ export function DetailsFields({
   onDetails,
 }: {
   details: Details;
-  /** A suggested name, which is selected, so that typing replaces it. */
+  /** A suggested name. It is initially selected in the field, so that typing replaces it. */
   suggestion?: string;
   longestDescription: number;
   problem: unknown;

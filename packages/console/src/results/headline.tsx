@@ -10,7 +10,7 @@ export function ResultHeadline({ series, insightQuery }: { series: readonly Seri
   const previous = series.filter((one) => !current.includes(one));
   const isCompared = toFields(insightQuery.compareFilter).compare === true;
   const hasPrevious = previous.some(({ data, aggregated_value: total }) => total || data?.some((value) => value !== 0));
-  // Funnel rates and lifecycle statuses cannot be added up.
+  // Funnel rates, and the numbers of different lifecycle statuses, cannot be added up.
   const overall = insightQuery.kind === 'TrendsQuery' ? sumOfSeries(current, insightQuery) : null;
   const note = isCompared && !hasPrevious && <span className="quiet">{text.noPrevious}</span>;
   if (overall === null) return note ? <p className="insight-figure">{note}</p> : null;

@@ -36,7 +36,7 @@ export function chooseChartColumns({ chartSettings }: SqlNode, columns: readonly
   const chosen = toFieldsList(settings.yAxis).flatMap(({ column }) => numbers.filter(({ name }) => name === column));
   const y = chosen.length > 0 ? chosen : numbers;
   if (y.length === 0) return null;
-  // Undefined until the user chooses a breakdown. Null if the user has chosen no breakdown.
+  // Undefined until the user chooses a breakdown. Null if the user has turned the breakdown off.
   const { seriesBreakdownColumn: given } = settings;
   const by = given === undefined ? usualBreakdown({ x, y }, columns, rows) : named(given);
   return { x: x.name, y: y.map(({ name }) => name), by: by?.name ?? null } satisfies ChartColumns;

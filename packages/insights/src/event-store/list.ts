@@ -249,7 +249,7 @@ async function* spansOf(engine: Engine, query: EventListQuery, run: Budget): Asy
   const { by, after, isOldestFirst, projectId } = query;
   const [from, to] = [query.from ?? firstTime, query.to ?? lastTime];
   if (by !== 'timestamp') return yield { from, to };
-  /** Returns the start of the range's first day with events, or the end of a range without events. */
+  /** Returns the start of the range's first day with events, or the range's end if it contains no events. */
   const findBegin = async ({ from, to }: TimeSpan): Promise<number> => {
     const text = engine.dialect.firstDay({ projectId, from, to });
     const [day = to] = await readRows(engine, { text, run, read: ([time]) => Number(time) });

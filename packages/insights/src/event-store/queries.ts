@@ -14,7 +14,7 @@ export type Measure =
   | { of: 'sessions'; times: number; aggregate: Aggregation }
   /** Number of events per actor, aggregated over actors. */
   | { of: 'counts'; actorType: ActorType; aggregate: Aggregation }
-  /** The number that an aggregate returns, which can be null. */
+  /** The number, or null, that an aggregate returns. */
   | { of: 'expression'; expression: EventExpression };
 
 /** Counts only each actor's first event with one of these names, and only if the query selects that event. */
@@ -106,7 +106,7 @@ export interface RetentionStoreQuery {
   breakdowns: readonly Breakdown[];
   /** Whether an actor that returns in an interval also counts for all earlier intervals. */
   cumulative: boolean;
-  /** Number of columns, including the column for the start. */
+  /** Number of columns, including the column for the interval in which actors start. */
   columns: number;
   /**
    * Length of the window that each column after the first covers, counted from the actor's first target event. Null if

@@ -1,4 +1,4 @@
-// SQL of trends, which consist of numbers over time.
+// SQL for trends, which are numbers over time.
 
 import { buildBreakdownColumns, buildFirstTimesTable, buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';

@@ -67,7 +67,7 @@ export function createLargeRowReader<Key extends object, Row extends object>({ k
   };
 }
 
-/** The range of a list whose keys are read. */
+/** The part of a list from which keys are read. */
 export interface KeyWindow<Key> {
   /** The key after which to start reading, or null for the start of the list. */
   behind: Key | null;

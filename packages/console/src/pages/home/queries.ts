@@ -1,4 +1,4 @@
-// Builds and runs the start page's queries. Runs at most two at a time, because the API allows three.
+// Builds and runs the start page's queries. Runs at most two at a time, because the API allows only three per project.
 
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';

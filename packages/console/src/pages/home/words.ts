@@ -50,7 +50,7 @@ export const text = {
     Browser: 'Browsers',
     OS: 'Operating systems',
   },
-  /** The singular name of each breakdown's property, which filters show. */
+  /** The singular name of each breakdown's property, as shown in filters. */
   names: {
     Page: 'Page',
     InitialPage: 'Entry page',

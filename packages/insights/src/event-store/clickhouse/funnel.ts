@@ -25,7 +25,7 @@ const rankBits = 5;
 
 /**
  * Builds the SQL of a funnel. Returns null for funnels with optional steps or with steps in any order, because the API
- * walks through those.
+ * itself walks through their events.
  */
 export function buildFunnelWalkSql(dialect: Dialect, plan: WalkedFunnel): FunnelSql | null {
   const { order, optional, storeQuery } = plan;

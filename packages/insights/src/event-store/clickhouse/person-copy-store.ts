@@ -12,7 +12,7 @@ export interface PersonKey {
 }
 
 export interface PersonCopyState {
-  /** The last person that the first pass has copied, or null before the first portion. */
+  /** The last person that the first pass has copied, or null before the first portion is copied. */
   filledUntil: PersonKey | null;
   /** The time before which all changes have been copied. Null until the first pass has copied the last person. */
   copiedUntil: Date | null;

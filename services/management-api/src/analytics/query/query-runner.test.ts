@@ -148,7 +148,7 @@ test('insight-234: runs at most three queries per project across all processes, 
     Promise.all(
       [1, 2, 3].map(async (slot) => (await keyValue.get(`query slot:${own.environmentId}:${slot}`)) !== null),
     );
-  // Background runs of the previous tests may still hold slots.
+  // Background runs that previous tests started may still hold slots.
   await eventually(async () => expect(await slots()).toEqual([false, false, false]));
   const others = openQueryRunner(keyValue);
   const lock = await holdEvents(database);

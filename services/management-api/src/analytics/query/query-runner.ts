@@ -42,7 +42,7 @@ export type RefreshMode = (typeof refreshModes)[number];
 export interface QueryRunRequest {
   query: unknown;
   filters?: unknown;
-  /** Variables that replace the variables of an SQL query. */
+  /** Values that replace those of the variables in an SQL query. */
   variables?: unknown;
   /** Whether the result is returned as a file. Without a LIMIT, a file can contain more rows than other results. */
   isFile?: boolean;

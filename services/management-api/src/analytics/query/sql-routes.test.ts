@@ -88,7 +88,7 @@ test('leaves a connection for other projects while a project sends twenty SQL qu
     );
     return row?.count;
   };
-  // The test API has two connections for queries.
+  // The test API has only two connections for queries.
   await eventually(async () => expect(await running()).toBe(1));
   const key = other.personalApiKey;
   const list = await api.get(`/api/projects/${other.projectId}/events/?limit=10`, key);

@@ -92,7 +92,7 @@ export async function createBatchExport(
 
 /**
  * Changes only the given fields. The next interval begins where the last exported interval ended, even if the schedule
- * or a paused export changes. If the export is unpaused, the next interval is the current one.
+ * changes or the export is paused during the change. If the export is unpaused, the next interval is the current one.
  * @throws AppError `not_found`, or `invalid` naming the field
  */
 export async function changeBatchExport(

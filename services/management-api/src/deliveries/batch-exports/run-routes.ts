@@ -87,7 +87,7 @@ const backfillRequest = Type.Object(
   { title: 'BatchExportBackfillToCreate' },
 );
 /**
- * Clients can send the complete export. Other fields than the time range are ignored, except that non-empty filters and
+ * Clients can send the complete export. Fields other than the time range are ignored, except that non-empty filters and
  * queries are rejected.
  */
 const refusedOfBackfill = {

@@ -80,7 +80,7 @@ function latest(deadLetters: ReadonlyMap<string, ProjectDeadLetter>): ProjectDea
   return [...deadLetters.values()].sort(compareByTime).slice(0, maxDeadLetters);
 }
 
-/** Sorts the latest dead letter first. */
+/** Sorts dead letters by time, latest first. */
 function compareByTime(one: ProjectDeadLetter, other: ProjectDeadLetter): number {
   return other.deadLetter.at.getTime() - one.deadLetter.at.getTime() || (one.id < other.id ? 1 : -1);
 }

@@ -158,7 +158,7 @@ function createAcceptedCount() {
     if (earlier === undefined) return perMinute;
     for (const [topic, end] of ends) {
       const taken = end - (earlier.ends.get(topic) ?? end);
-      // The offsets of a recreated topic start at 0 again.
+      // If a topic is recreated, its offsets start at 0 again.
       if (earlier.ends.has(topic) && taken >= 0n)
         perMinute.set(topic, Math.round((Number(taken) * 60_000) / (now - earlier.at)));
     }

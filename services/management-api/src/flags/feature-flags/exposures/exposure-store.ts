@@ -23,7 +23,7 @@ export interface ExposureDay extends Record<string, unknown> {
   day: string;
   exposures: number;
   persons: number;
-  /** The number of these persons who sent the conversion event after their first exposure. */
+  /** How many of the day's persons sent the conversion event after their first exposure. */
   conversions: number;
   /** The total number of exposures. If it exceeds `maxExposures`, some exposures were not read. */
   exposures_read: number;

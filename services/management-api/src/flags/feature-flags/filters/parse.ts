@@ -24,7 +24,7 @@ export interface FiltersToParse {
   sent: Record<string, unknown>;
   /** The stored filters of an existing flag, as the API shows them. */
   stored: Record<string, unknown> | null;
-  /** The results of slow patterns that were compiled in advance. All other patterns are compiled during validation. */
+  /** The results of compiling slow patterns in advance. All other patterns are compiled during validation. */
   tried?: ValidatedPatterns | undefined;
 }
 
