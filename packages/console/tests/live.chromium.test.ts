@@ -40,7 +40,7 @@ const frame = ({ secondsAgo = 0, ...more }: Streamed) => {
   return `data: ${JSON.stringify({ ...usual, timestamp, stored_at: timestamp, ...more })}\n\n`;
 };
 
-/** Opens a page whose stream sends these messages once and then nothing else. */
+/** Opens a page whose stream sends the given messages once, and then nothing else. */
 async function openWith(messages: () => string[], path = 'live'): Promise<Page> {
   const hello = 'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":0}\n\n';
   const pieces = [hello + messages().join('')];

@@ -12,7 +12,7 @@ let browser: Browser;
 const password = 'correct horse battery staple';
 const email = 'owner-with-factors@example.com';
 beforeAll(async () => {
-  // Turn off the limit, because these tests change the account more often than it allows.
+  // Turn off the rate limit for account changes, which these tests would exceed.
   console = await startConsole({ publicHost: 'localhost', settings: { API_USER_CHANGES_PER_MINUTE: '0' } });
   browser = await launchChromium();
   await console.query('UPDATE "user" SET email = $1', [email]);

@@ -39,7 +39,7 @@ interface EventDetailProps {
   onTab: (tab: DetailTab) => void;
   onClose: () => void;
   actions: ValueActions;
-  /** Whether the panel takes the focus when an event opens. False keeps the list's shortcuts working. */
+  /** Whether the panel takes the focus when an event opens. If false, the list's shortcuts keep working. */
   takesFocus?: boolean;
   children?: ReactNode;
 }

@@ -65,7 +65,7 @@ export function EventTimeline({ what, filter, empty }: { what: string; filter: Q
     <Loaded query={query} what={what}>
       {({ pages }) => {
         const events = pages.flatMap(({ results }) => results);
-        // A search that exceeded its time limit may return an empty page before the last page.
+        // After a search has exceeded its time limit, a page can be empty although more pages follow.
         if (events.length === 0 && !query.hasNextPage) return empty;
         return (
           <>

@@ -109,7 +109,7 @@ export interface Budget {
   maxMs: number;
   /** Maximum size of the rows to read, in bytes. */
   maxBytes: number;
-  /** Whether a user wrote the SQL. PostgreSQL runs such SQL with a role that can read few tables. */
+  /** Whether a user wrote the SQL. PostgreSQL runs such SQL with a role that can read only a few tables. */
   isUserSql?: boolean;
 }
 

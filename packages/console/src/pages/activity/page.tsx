@@ -132,7 +132,7 @@ interface Member {
   user: { uuid: string; first_name: string; email: string };
 }
 
-/** Loads the names of the organization's first hundred members. The page shows the UUIDs of other users. */
+/** Loads the names of the organization's first hundred members. For other users, the page shows UUIDs. */
 function useMemberNames(chosen: string): { names: Record<string, string>; error: unknown } {
   const { organization } = useProject();
   const { data, error } = useQuery({

@@ -19,7 +19,7 @@ interface Dashboard {
   name: string | null;
 }
 
-/** A menu of dashboards. Choosing a dashboard adds or removes the insight, and offers to undo the change. */
+/** A menu of dashboards. Choosing a dashboard adds the insight to it or removes it, and offers to undo this. */
 export function AddToDashboard({ stored, offerUndo }: { stored: Insight; offerUndo: OfferUndo }) {
   const { id } = useProject();
   const change = useRecordChange<Insight>((saved) =>

@@ -193,7 +193,7 @@ function chipsOf(view: View, change: Change) {
   ];
 }
 
-/** Parses a property filter in the URL, which may be invalid. */
+/** Parses a property filter in the URL. The filter may be invalid. */
 function readProperty(written: string): { name: string; relation: string; value: string } {
   try {
     const { key, operator, value } = JSON.parse(written) as Record<string, unknown>;

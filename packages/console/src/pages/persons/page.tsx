@@ -30,8 +30,8 @@ export function Page() {
   const address = usePersonsUrlState();
   const { view, change, unknown } = address;
   const { id } = useProject();
-  // Omit `order` for a search in the default order. The API then returns persons whose email address or distinct ID
-  // begins with the search text first.
+  // Omit `order` for a search in the default order. The API then first returns the persons whose email address or
+  // distinct ID begins with the search text.
   const isUsual = view.search !== '' && view.sort === '-created_at';
   const request: ApiCall = {
     path: `/api/projects/${id}/persons`,
@@ -121,7 +121,7 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
       <Loaded query={query} what={text.what}>
         {({ pages }) => {
           const persons = pages.flatMap(({ results }) => results);
-          // A search that exceeded its time limit may return an empty page before the last page.
+          // After a search has exceeded its time limit, a page can be empty although more pages follow.
           if (persons.length === 0 && query.hasNextPage)
             return (
               <>

@@ -45,7 +45,7 @@ export function Workbench({
     forgetDraft(id, saved.short_id);
   });
   const isEmpty = node.source.query.trim() === '';
-  // Run a saved query when the page opens, possibly from the cache.
+  // Run a saved query when the page opens. The result may come from the cache.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the insight opens
   useEffect(() => {
     if (stored !== null && !isEmpty) runner.run(node, 'blocking');

@@ -53,7 +53,7 @@ export function groupWriteRoutes(deps: GatewayDeps) {
     }
     await sendEvent(deps, environmentId, {
       event: eventNames.groupIdentify,
-      // Use the same distinct ID as server SDKs. The event does not create a person.
+      // Server SDKs use the same distinct ID. `$process_person_profile` prevents the event from creating a person.
       distinct_id: cutToCodePoints(`$${type.group_type}_${key}`, 200),
       properties: {
         $group_type: type.group_type,

@@ -28,8 +28,8 @@ const longMs = 8000;
  */
 const shortMs = 400;
 /**
- * If an index finds more persons than this, the list does not show them in a section of their own, because a page fills
- * quickly anyway.
+ * If an index finds more persons than this, the list is not divided into two sections, because a page fills quickly
+ * even without them.
  */
 const maxByStart = 1000;
 

@@ -124,7 +124,7 @@ export async function changeBatchExport(
   if (!fields.paused) await requireExportScopes(tx, address, { ...fields, team_id: before.team_id });
   const reached = before.next_interval_start;
   const continues = before.paused && !paused;
-  // `reached` is in the future if `start_at` is.
+  // `reached` is in the future if `start_at` is in the future.
   const from = reached === null || reached > now || continues ? now : reached;
   await updateBatchExport(tx, id, { fields, next: nextExportInterval(fields, from, reached) });
   return { before, after: found(await findBatchExport(tx, address, id)) };

@@ -52,8 +52,8 @@ const overlapMs = 10_000;
 /** Number of recent event IDs that are remembered per environment to skip duplicates. */
 const maxRemembered = 2000;
 /**
- * Milliseconds for which the reader keeps running after the last stream. Joining and leaving a consumer group takes
- * seconds. A page that is reloaded within this time can use the running reader.
+ * Milliseconds for which the reader keeps running after the last stream has closed. Joining and leaving a consumer
+ * group takes seconds. A page that is reloaded within this time can use the running reader.
  */
 const lingerMs = 20_000;
 
@@ -210,7 +210,7 @@ export function createEventSource(deps: SourceDeps) {
       stopLater();
       return now;
     },
-    /** Call `begin` first. @returns a function that stops watching */
+    /** Starts watching a project's events. Call `begin` first. @returns a function that stops watching */
     watch(projectId: number, watcher: Watcher, since: Date): () => void {
       const removeWatcher = registry.add(projectId, watcher, since);
       return () => {

@@ -1,4 +1,4 @@
-// SQL for live event streams, which reads warnings, settings, access and the number of active users.
+// SQL for live event streams. It reads warnings, settings, access and the number of active users.
 
 import { keyIsLive, sessionIsLive } from '@millrace/accounts/access';
 import type { Columns, Sql } from '@millrace/db';

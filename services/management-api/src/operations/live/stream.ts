@@ -150,8 +150,8 @@ function createSampling(
   { passes, filterMsPerSecond }: Pick<StreamFilter & StreamTimes, 'passes' | 'filterMsPerSecond'>,
   reportShare: (share: number) => void,
 ) {
-  // Limits apply to one second at a time. Start these seconds at a random offset for each stream, so that streams do
-  // not all do their work at the same time.
+  // Limits apply to periods of one second. Each stream's periods start at a random offset, so that streams do not all
+  // do their work at the same time.
   const offsetMs = Math.random() * 1000;
   let second = { at: 0, shown: 0, skipped: 0, filterMs: 0 };
   /** The share of the previous second's events that were shown. */

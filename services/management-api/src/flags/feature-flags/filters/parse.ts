@@ -210,7 +210,7 @@ function parsePayloads(
   if (!isObject(payloads)) throw filterError('Payloads must be passed as a dictionary');
   const entries = Object.entries(payloads).filter(([, payload]) => payload !== null);
   const keys = new Set(variants.length > 0 ? variants.map(({ key }) => key) : ['true']);
-  // Users in the holdout get this variant, which is not declared.
+  // Users in the holdout get this variant, which the flag does not declare.
   if (isObject(holdout)) keys.add(`holdout-${String(holdout.id)}`);
   if (entries.some(([key]) => !keys.has(key))) {
     throw filterError(
