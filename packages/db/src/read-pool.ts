@@ -5,7 +5,7 @@ import { createConfigReader, openPool, type PoolOptions } from './open-pool.ts';
 import { buildUserSqlBegin, sqlRole, type UserSqlSafeguards, userSqlSafeguardsQuery } from './sql-role.ts';
 
 export interface ReadLimits {
-  /** Aborts when the rows are no longer needed. */
+  /** A signal that aborts when the rows are no longer needed. */
   signal: AbortSignal;
   maxMs: number;
   /** The maximum size of a query's result in bytes, as the server sends it. */

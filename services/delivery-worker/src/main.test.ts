@@ -105,7 +105,7 @@ test('exports every event exactly once, even if the worker was killed during the
     await end(first.child, 'SIGKILL');
   });
   expect(await run()).toMatchObject({ status: 'Running' });
-  // Make the lease expire.
+  // Make the worker's lease on the export run expire.
   await sql.query('UPDATE batch_export_run SET attempt_at = now()');
   const second = await start();
   await eventually(async () => (await run())?.status === 'Completed', { what: 'The export' });

@@ -49,7 +49,7 @@ export interface WorkerOptions extends RetentionOptions {
   pollIntervalMs: number;
   /** Maximum number of emails per organization and hour, or 0 for unlimited. */
   mailsPerHour: number;
-  /** Each export needs a connection. */
+  /** The number of concurrent exports. Each one needs a connection. */
   exportsAtOnce: number;
   /** How long deliveries and export runs are kept, in days. */
   keepOutcomesDays: number;

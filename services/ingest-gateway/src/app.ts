@@ -44,12 +44,12 @@ export interface IngestDependencies {
 
 export interface GatewayDependencies {
   projectKeys: ProjectKeys;
-  /** Null if this gateway does not accept events. */
+  /** The dependencies for accepting events. Null if this gateway does not accept events. */
   ingest: IngestDependencies | null;
   flags: FlagServices;
   /** Whether this gateway evaluates flags. The browser config reports whether the project has flags in either case. */
   servesFlags: boolean;
-  /** Null if the browser library was not built. `/static/array.js` then returns 404. */
+  /** The browser library, or null if it was not built. `/static/array.js` then returns 404. */
   library: BrowserLibrary | null;
   config: Pick<
     GatewayConfig,
@@ -69,7 +69,6 @@ export interface GatewayDependencies {
   logger: Logger;
   metrics: Metrics;
   health: Health;
-  /** Null if tracing is disabled. */
   tracing: Tracing | null;
 }
 

@@ -63,7 +63,7 @@ test('serves requests despite ten thousand sockets that send nothing or an incom
     });
     await sleep(1000);
   });
-  // Each connection takes about 8 KiB, as measured.
+  // According to measurements, each connection takes about 8 KiB.
   expectUnharmed(report, 300);
   for (const socket of sockets) socket.destroy();
   await eventually(async () => (await gateway.openFiles()) < filesBefore + 100, {

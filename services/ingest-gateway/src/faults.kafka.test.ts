@@ -89,7 +89,7 @@ describe('failures of PostgreSQL and Redis', () => {
   }
 
   test.each(['refuse', 'blackHole'] as const)(
-    'accepts a known API key while both stores are lost by %s',
+    'accepts a known API key while PostgreSQL and Redis are down (%s)',
     async (fault) => {
       const { token } = await createTestTenant(fixture.database);
       const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
@@ -101,7 +101,7 @@ describe('failures of PostgreSQL and Redis', () => {
     },
   );
 
-  test('accepts an unknown API key while both stores refuse connections, and rejects it afterwards', async () => {
+  test('accepts an unknown API key while PostgreSQL and Redis refuse connections, and rejects it afterwards', async () => {
     const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
     await Promise.all([postgresProxy.refuse(), redisProxy.refuse()]);
     expect(await post(gateway, bodyFor('phc_nobody'))).toMatchObject({ status: 200 });
@@ -112,7 +112,7 @@ describe('failures of PostgreSQL and Redis', () => {
     await stop();
   });
 
-  test('tells clients with an unknown API key to retry while both stores do not respond', async () => {
+  test('tells clients with an unknown API key to retry while neither PostgreSQL nor Redis responds', async () => {
     const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
     postgresProxy.blackHole();
     redisProxy.blackHole();

@@ -58,7 +58,7 @@ export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, Dec
   );
 }
 
-/** Returns the name, for example `events.live/3/1042`. */
+/** Returns the dead letter's name, for example `events.live/3/1042`. */
 export function toDeadLetterName({ topic, partition, offset }: DeadLetterPosition): string {
   return `${topic}/${partition}/${offset}`;
 }

@@ -72,7 +72,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the append circuit breaker wi
         { what: 'the open breaker' },
       );
 
-      // Only the probe may reach the log or use memory.
+      // While the breaker is open, only the probe may reach the log or use memory.
       const before = reached;
       expect(new Set(await attempts(500))).toEqual(new Set(['unavailable']));
       expect(reached - before).toBeLessThanOrEqual(1);

@@ -61,7 +61,7 @@ export function createExactHandler(database: Database, topic: string, group: str
   } satisfies Pick<ConsumeOptions, 'startOffset' | 'handler'>;
 }
 
-/** Requires a group that has read only one log. */
+/** Returns a group's stored offset. The group must have read only one log. */
 export async function storedOffset(
   database: Database,
   topic: string,

@@ -56,9 +56,9 @@ export interface ClaimedRun
   organization_id: string;
   environment_id: number;
   model: ExportModel;
-  /** Null exports all events. */
+  /** The export's filters. If null, all events are exported. */
   filters: unknown[] | null;
-  /** Selects the columns. Null exports all fields. */
+  /** The query that selects the columns. If null, all fields are exported. */
   query: ExportQuery | null;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;

@@ -72,7 +72,7 @@ test("a consumer's batch delays the export of its interval, even if the worker c
   expect(warnings).toEqual([expect.stringContaining('pg_read_all_stats')]);
 });
 
-test('a hidden session of a different role delays an interval only if it has written something', async () => {
+test('a hidden session of a different role delays an export only if it has written something', async () => {
   const settledUntil = settledOf(worker);
   await settledUntil();
   const id = await fixture.database.transaction(async (tx) => {

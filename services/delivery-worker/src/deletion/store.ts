@@ -224,7 +224,7 @@ export const ingestedTables = [
   'property_definition',
 ] as const;
 
-/** Skips requests that another worker has locked. */
+/** Locks a due cleanup request that no other worker has locked. */
 export async function lockCleanup(tx: Transaction): Promise<number | undefined> {
   const rows = await tx.query<{ environment_id: number }>(
     `SELECT environment_id FROM environment_cleanup

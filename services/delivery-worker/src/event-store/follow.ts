@@ -111,7 +111,7 @@ export function createEventCopier({
   const removeOf = ({ keepsEvents, ...removed }: Removals): Promise<void> =>
     keepsEvents ? removePersonData(client, removed) : deleteEvents(client, removed);
 
-  /** Applies the retention periods to ClickHouse. */
+  /** Deletes events from ClickHouse when their retention period ends. */
   async function forget(): Promise<void> {
     if (performance.now() - forgottenAt < forgetEveryMs) return;
     const common = await findCommonRetentionEnd(sql, eventRetentionDays);

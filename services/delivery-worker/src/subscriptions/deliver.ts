@@ -135,7 +135,7 @@ function byOrganization(deliveries: ClaimedDelivery[]): Map<string, ClaimedDeliv
 }
 
 interface DeliverDeps {
-  /** Null if no mail server is configured. */
+  /** The mail client, or null if no mail server is configured. */
   mailer: Mailer | null;
   publicAppUrl: string | undefined;
   publicApiUrl: string | undefined;

@@ -31,7 +31,7 @@ export interface DueSubscription
   is_ended: boolean;
 }
 
-/** Skips subscriptions that another worker has locked. */
+/** Locks due subscriptions, except those that another worker has locked. */
 export async function lockDueSubscriptions(
   tx: Transaction,
   { now, limit }: { now: Date; limit: number },
@@ -65,7 +65,7 @@ export async function endSubscriptions(tx: Transaction, ids: number[]): Promise<
   await tx.query('UPDATE subscription SET deleted = true, updated_at = now() WHERE id = ANY ($1::int[])', [ids]);
 }
 
-/** Keeps existing deliveries unchanged. */
+/** Inserts missing deliveries. Existing deliveries stay unchanged. */
 export async function insertDueDeliveries(
   tx: Transaction,
   deliveries: { subscriptionId: number; occasion: 'scheduled' | 'ended'; dueAt: Date; target: string }[],

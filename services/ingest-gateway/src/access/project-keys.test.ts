@@ -177,7 +177,7 @@ test('uses an expired result while the API key is looked up again', async () => 
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
 });
 
-test('accepts an unknown API key while the database is down, and finds it afterwards', async () => {
+test('accepts an API key that is not cached while the database is down, and finds it afterwards', async () => {
   const { token } = await createTestTenant(database);
   let isDown = true;
   const sql: Sql = {

@@ -158,7 +158,7 @@ async function findEnvelopeKey(json: Buffer, lease: ByteLease): Promise<string |
   return json.length < largeBytes ? null : (await outlineJson(json, lease)).apiKey;
 }
 
-/** Ignores unknown names, including `base64`. */
+/** Returns the first known compression among these names. Ignores unknown names, including `base64`. */
 function pickCompression(...names: (string | null)[]): Compression | null {
   for (const name of names) {
     const compression = name === null ? undefined : compressionNames.get(name.toLowerCase());

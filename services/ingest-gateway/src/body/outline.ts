@@ -43,7 +43,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   let isObject = false;
   let expectsName = false;
   let name: string | null = null;
-  /** -1 outside strings. */
+  /** The start of the current string, or -1 outside strings. */
   let textStart = -1;
 
   function endText(end: number): void {

@@ -29,7 +29,7 @@ export interface CaptureRequest {
   sentAtMs: number | null;
   /** The batch's `sent_at`, if it cannot be parsed and no other send time is known. */
   unreadableSentAt?: string | undefined;
-  /** Includes invalid events. */
+  /** The number of events in the request, including invalid ones. */
   eventCount: number;
   /** Returns the valid events in order, in at least one slice. Other requests are served between slices. */
   slices(): Iterable<EventSlice>;
@@ -107,7 +107,7 @@ function* scannedSlices({ json, slots, length }: ScannedEvents): Iterable<EventS
 export interface RequestContext {
   receivedAtMs: number;
   ip: string | null;
-  /** Null if the key could not be looked up. */
+  /** The environment of the API key, or null if the key could not be looked up. */
   environmentId: number | null;
   /** The name for events without a name. If null, such events are dropped. */
   nameForNameless: string | null;

@@ -61,12 +61,12 @@ type Fields = Record<string, unknown>;
 interface SentEvent {
   /** The UUID as the client sent it, because the client looks up the result by this string. */
   uuid: string;
-  /** Null if the event is nested too deeply. */
+  /** The event's fields, or null if the event is nested too deeply. */
   fields: Fields | null;
 }
 
 interface V1Batch {
-  /** At least one event. All UUIDs are distinct. */
+  /** The batch's events, of which there is at least one. All UUIDs are distinct. */
   events: SentEvent[];
   isHistorical: boolean;
 }

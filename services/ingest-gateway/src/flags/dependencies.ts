@@ -100,7 +100,6 @@ export interface FlagDependencies {
   uploads: Uploads;
   limits: CaptureLimits;
   metrics: FlagMetrics;
-  /** Null if tracing is disabled. */
   tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;

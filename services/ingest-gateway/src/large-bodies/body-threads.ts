@@ -127,7 +127,7 @@ function lostError(cause: unknown): AppError {
 export interface BodyOwner {
   /** Bodies with and without a known key use separate threads. */
   isKnownKey: boolean;
-  /** The API key, or the client's IP address. */
+  /** The ID of the owner: the API key, or the client's IP address. */
   id: string;
 }
 

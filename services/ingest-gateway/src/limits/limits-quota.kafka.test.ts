@@ -186,7 +186,7 @@ describe('quota counts during a Redis failure', () => {
   }
 
   test.each(['refuse', 'blackHole'] as const)(
-    'a gateway counts alone while Redis is lost by %s, and adds its count to the store afterwards',
+    'a gateway counts alone while Redis is down (%s), and adds its count to the store afterwards',
     async (fault) => {
       const { token } = await limitedTenant(10_000);
       const [{ proxy, gateway }, other] = [await startBehindProxy(), await start()];

@@ -18,7 +18,7 @@ import { createTrafficReports, type TrafficReports } from './traffic-reports.ts'
 
 export interface Admission {
   token: string;
-  /** Null if the key could not be looked up. Limits do not apply in that case. */
+  /** The API key's project. If null, the key could not be looked up, and limits do not apply. */
   project: KnownProject | null;
   isHistorical: boolean;
   events: number;

@@ -12,7 +12,7 @@ import type { TrafficMetrics } from './traffic-metrics.ts';
 
 interface Environment {
   token: string;
-  /** Null if the key could not be looked up. */
+  /** The environment of the API key, or null if the key could not be looked up. */
   environmentId: number | null;
 }
 

@@ -35,7 +35,6 @@ export interface RequestScope {
 export interface ServeDependencies {
   budget: ByteBudget;
   uploads: Uploads;
-  /** Null if tracing is disabled. */
   tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;

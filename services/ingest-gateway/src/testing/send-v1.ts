@@ -4,7 +4,7 @@ import type { TestGateway } from './test-gateway.ts';
 export interface V1Request {
   path?: string;
   method?: string;
-  /** Changes to the usual headers. Null removes a header. */
+  /** Changes to the default headers. A null value removes the header. */
   headers?: Record<string, string | null>;
   /** Strings and bytes are sent unchanged, and everything else as JSON. */
   body?: unknown;

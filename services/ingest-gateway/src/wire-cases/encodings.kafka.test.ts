@@ -26,7 +26,7 @@ afterAll(async () => {
 interface Sending {
   method?: 'GET';
   query?: string;
-  /** The Content-Type header. Null omits it. */
+  /** The Content-Type header. If null, the request does not have one. */
   type?: string | null;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
