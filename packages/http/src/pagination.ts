@@ -133,7 +133,7 @@ export function keysetPageSchema<S extends TSchema>(item: S) {
   );
 }
 
-/** One row more than the limit shows whether there is a next page. */
+/** Returns the limit plus one, because an additional row shows that there is a next page. */
 export function rowsToFetch({ limit }: { limit: number }): number {
   return limit + 1;
 }

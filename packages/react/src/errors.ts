@@ -123,8 +123,8 @@ function stackError(message: string, name: string, stack: string | null | undefi
 }
 
 /**
- * Adds a cause to the last error in a chain, if that error is extensible. In a circular chain, this is the error before
- * the first repetition.
+ * Adds a cause to the last error in a chain, if that error is extensible. In a circular chain, the last error is the
+ * one before the first repetition.
  */
 function addLastCause(error: Error, cause: Error): void {
   const chain = new Set([error]);

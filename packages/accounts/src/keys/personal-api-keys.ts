@@ -27,7 +27,7 @@ export interface NewPersonalApiKey {
   userId: number;
   /** The key's label, with 1 to 40 characters. */
   label: string;
-  /** The key's scopes, at least one. `*` grants all scopes. */
+  /** The key's scopes. At least one is required. `*` grants all scopes. */
   scopes: readonly string[];
   /** The IDs of the environments that the key is limited to, or an empty list for no limit. */
   scopedTeams?: readonly number[];

@@ -200,7 +200,7 @@ async function requireEnvironmentRoom(
     return;
   }
   requirePlanCapacity(plan, 'environments', { ...environments, all: environments.all + 1 });
-  // Projects that contain only demo data do not count toward the limit. The new environment makes such a project count.
+  // Projects that contain only demo data do not count toward the limit. After a real environment is added, they do.
   if (environments.all !== environments.demo) return;
   const projects = await countProjects(tx, organizationId);
   requirePlanCapacity(plan, 'projects', { ...projects, demo: projects.demo - 1 });

@@ -28,7 +28,7 @@ export async function removeEnvironment(
   { environmentId, actor }: { environmentId: number; actor: Actor },
 ): Promise<RemovedEnvironment> {
   const projectId = isRowId(environmentId) ? await findProjectOfEnvironment(tx, environmentId) : undefined;
-  // All code locks the project before its environments.
+  // As everywhere, lock the project before its environments.
   const project = projectId === undefined ? undefined : await lockProject(tx, projectId);
   const environments = project ? await listEnvironmentKeys(tx, project.id) : [];
   const environment = environments.find(({ id }) => id === environmentId);

@@ -125,7 +125,10 @@ async function writeNames(
   await recordOwnActivity(tx, user, { activity: 'updated', actor: { scimDomain: name }, change: { before, after } });
 }
 
-/** Adds the user as a member, or with a pending invite's level. @throws AppError `forbidden`. */
+/**
+ * Adds the user with the level of a pending invite, or as a member if there is no invite.
+ * @throws AppError `forbidden`.
+ */
 async function letJoin(
   tx: Transaction,
   { organizationId, name }: ScimDomain,
@@ -187,7 +190,10 @@ async function changeAddress(
   }
 }
 
-/** Removes a user from the organization and the provider's users. @throws AppError like `changeProvisionedUser` */
+/**
+ * Removes a user from the organization and from the provider's user list.
+ * @throws AppError like `changeProvisionedUser`
+ */
 export async function removeProvisionedUser(tx: Transaction, domain: ScimDomain, uuid: string): Promise<void> {
   await lockOrganization(tx, domain.organizationId);
   const user = await findScimUser(tx, domain, uuid);

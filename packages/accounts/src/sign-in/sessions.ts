@@ -9,7 +9,7 @@ import type { ProviderKind } from './provider-store.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
 import { deleteOldSessions, deleteSessions, deleteUserSession, insertSession, renewSession } from './sign-in-store.ts';
 
-/** Maximum session lifetime in days, even while the session is used. */
+/** Maximum session lifetime in days. Using the session does not extend it. */
 export const sessionDays = 14;
 /** Maximum number of sessions per user. When the limit is exceeded, the oldest session ends. */
 const maxSessions = 50;

@@ -33,7 +33,7 @@ export function beginResponse(
     observe();
   });
   response.setHeader('X-Request-Id', id);
-  // Append to Vary instead of replacing it, because earlier handlers may have added other headers.
+  // Append to `Vary` instead of replacing it, because earlier handlers may have added other header names to it.
   response.appendHeader('Vary', 'Accept, Authorization, Prefer');
   response.setHeader('Cache-Control', 'no-store');
   if (allow !== undefined) response.setHeader('Allow', allow);

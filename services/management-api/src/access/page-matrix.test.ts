@@ -101,7 +101,8 @@ test.each(named(pages))(
         if (!isPassedOn(page)) expect(sent.get('set-cookie') ?? '').not.toContain('millrace_session=');
         responses.push(status);
       }
-      // On paths that the API shares with the gateway, the API itself responds to scripts, so the statuses differ.
+      // On paths that the API shares with the gateway, the API checks the credentials of scripts, so the statuses
+      // differ.
       if (!isPassedOn(page)) expect(new Set(responses).size).toBe(1);
     }
   },

@@ -92,8 +92,8 @@ export async function readRightsOfEveryMember(sql: Sql, environmentId: number): 
 }
 
 /**
- * Returns the highest level that the rules grant. A `none` rule for the caller overrides the rule for everyone. So do
- * `none` rules for all of the caller's roles.
+ * Returns the highest level that the rules grant. A `none` rule for the caller overrides the rule for everyone. If all
+ * of the caller's roles have a `none` rule, these rules override it too.
  */
 function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
   const named = rules.filter(({ whom }) => whom !== 'everybody');
@@ -147,8 +147,8 @@ export function requireRecord(
 }
 
 /**
- * Checks access to a record that was loaded for the caller. Every function that loads a governed record by its path
- * ends with a call of this function, so that the checked record is the returned record.
+ * Checks access to a record that was loaded for the caller. Every function that loads a record with access rules by its
+ * path ends with a call to this function, so that the checked record is the returned record.
  * @throws AppError `not_found` or `forbidden`
  */
 export function requireRecordAccess<Row extends { id: string | number; created_by?: { id: number } | null }>(

@@ -7,7 +7,7 @@ import { insufficient, NF, PD } from '../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
 import { noLimits, startTestApi, type TestApi, type TestResponse } from '../testing/start-test-api.ts';
 
-/** Tests attempts to exceed the caller's access with a limited key, with a low level, or with concurrent requests. */
+/** Tests that callers cannot exceed their access with a limited key, with a low level, or with concurrent requests. */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {

@@ -7,14 +7,14 @@ import { allOtherFields, toRouteKey } from '../app/compatibility/route-key.ts';
 import { withoutEffect } from '../app/compatibility/without-effect.ts';
 import { declaredRoutes } from './declared-routes.ts';
 
-/** The query parameters or body fields that PostHog documents for a route, by how Millrace treats them. */
+/** The query parameters or body fields that PostHog documents for a route, grouped by how Millrace treats them. */
 export interface DocumentedNames {
   key: string;
   route: Route<Caller>;
   /** Names of parameters or fields that have an effect. A test must observe this effect. */
   working: string[];
   refused: string[];
-  /** Names in the table of parameters and fields without effect. */
+  /** Names that the table of parameters and fields without effect contains. */
   ignored: string[];
 }
 

@@ -1,5 +1,5 @@
-// Test cases for property filters, each with the stored values that the filter finds. Tests apply them to every query
-// of events and persons on both engines, and to the flag evaluator.
+// Test cases for property filters, each with the stored values that the filter finds. Tests apply them to every event
+// and person query on both engines, and to the flag evaluator.
 
 export const zone = 'Europe/Berlin';
 

@@ -14,7 +14,7 @@ export const pathFamilies = [
 ] as const;
 
 export interface TenantWithKeys {
-  /** The tenant's user is an owner, and its plan is `full`. */
+  /** The tenant's user is an owner of the organization. The organization has the plan `full`. */
   tenant: TestTenant;
   /** Keys of the organization's member, administrator and owner, and of a user outside the organization. */
   keys: { M: string; A: string; W: string; stranger: string };

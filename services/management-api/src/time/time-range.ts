@@ -42,7 +42,7 @@ export interface TimeSpan {
 }
 
 /**
- * Parses a time range with both ends.
+ * Parses a time range. Fills in a missing start or end.
  * @throws AppError `invalid` naming `after` or `before`, also if the range is empty or too long
  */
 export function toTimeSpan(

@@ -104,7 +104,7 @@ export const cohortParams = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the cohort.' }),
 });
 
-/** Converts a row to an API response. A cohort from before `filters` existed has only `groups`. */
+/** Converts a row to an API response. A cohort that was created before `filters` existed has only `groups`. */
 export function toCohort(row: CohortRow) {
   const filters = row.filters ?? convertGroupsToTree(row.groups);
   return {

@@ -74,7 +74,7 @@ export async function changeCohort(
   return after;
 }
 
-/** Returns the fields that determine a cohort's members, as a string to compare. */
+/** Returns the fields that determine a cohort's members, as a string for comparison. */
 function membershipOf({ filters, is_static, deleted }: CohortFields): string {
   return JSON.stringify([filters, is_static, deleted]);
 }

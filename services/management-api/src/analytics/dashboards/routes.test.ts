@@ -328,7 +328,7 @@ test('insight-273: moves a tile to another dashboard with its layout', async () 
     body: { id, tiles: [] },
   });
   expect(await tilesOf(other)).toMatchObject([{ id: tile?.id, insight: { id: one }, ...place(1, 2) }]);
-  // Put the insight on the other dashboard and remove it, so that the moved tile replaces a deleted tile.
+  // Add the insight to the other dashboard and remove it again, so that the moved tile replaces a deleted tile.
   await send('PATCH', `insights/${one}`, { dashboards: [other, id] });
   await send('PATCH', `insights/${one}`, { dashboards: [id] });
   const [back] = await tilesOf(id);

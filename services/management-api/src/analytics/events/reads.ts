@@ -121,7 +121,7 @@ export async function findEventKeys(
 }
 
 /**
- * Creates a function that reads the events with these keys in order. It stops after the event that reaches `maxBytes`.
+ * Creates a function that reads the events with these keys in order. It stops once their total size reaches `maxBytes`.
  */
 function createReader(read: StoreRead) {
   const { store, projectId } = read;
@@ -225,7 +225,9 @@ const withinStore = (time: number) => Math.max(firstMs, Math.min(lastMs, time));
 const fromOf = (after: Date) => withinStore(after.getTime() + 1);
 const toOf = (before: Date) => withinStore(before.getTime());
 
-/** From this number of distinct IDs on, a person's events are selected by person ID instead of by distinct ID. */
+/**
+ * If a person has this many distinct IDs or more, the person's events are selected by person ID, not by distinct ID.
+ */
 const maxIds = 10_000;
 
 /**

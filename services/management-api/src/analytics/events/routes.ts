@@ -23,7 +23,7 @@ import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, r
 /** Allowed values of `orderBy`. Existing clients send a JSON array with one element instead of a plain string. */
 const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 
-/** Maximum offset, as in PostHog. The database must read all events before the offset. */
+/** Maximum offset, as in PostHog. It is limited because the database must read all events before the offset. */
 const maxSkipped = 50_000;
 
 /** Returns the names of parameters that would make a search faster, to be listed in an error message. */

@@ -1,5 +1,5 @@
-// Parameters and fields that PostHog clients send and Millrace accepts without effect. The pipeline, the OpenAPI document,
-// docs/compatibility.md (`npm run docs`) and the tests use this table.
+// Parameters and fields that PostHog clients send and Millrace accepts without effect. The request pipeline, the
+// OpenAPI document, docs/compatibility.md (`npm run docs`) and the tests use this table.
 
 import type { Route } from '@millrace/http';
 import { allOtherFields, toRouteKey } from './route-key.ts';

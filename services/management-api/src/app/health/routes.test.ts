@@ -90,8 +90,8 @@ test("counts the project's events in the last minute by outcome", async () => {
   await storeDrop(tenant, { type: 'message_size_too_large' });
   await storeDrop(tenant, { type: 'skipping_event_invalid_distinct_id' });
   await storeDrop(tenant, { type: 'kept_but_changed', severity: 'warning' });
-  // Store two of the problems that live events can have. The long group key does not count, because its event is
-  // stored. The rate-limited events count as dropped.
+  // Store two of the problems that live events can have. Rate-limited events count as dropped. An event with a long
+  // group key does not, because it is still stored.
   await storeDrop(tenant, { type: 'group_key_too_long' });
   await storeDrop(tenant, { type: 'rate_limited', severity: 'warning', count: 2 });
   await storeDrop(tenant, { type: 'long_ago', stored: "now() - interval '10 min'" });

@@ -31,7 +31,7 @@ interface HealthDeps {
   live: Live;
   /** Null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
-  /** Null if queries read PostgreSQL. */
+  /** Null if queries read from PostgreSQL. */
   otherStore: OtherStore | null;
 }
 

@@ -13,7 +13,7 @@ test('the OpenAPI document passes the linter', async () => {
   const config = await createConfig({
     extends: ['recommended'],
     rules: {
-      // PostHog's paths end in a slash. Millrace accepts paths with and without it.
+      // PostHog's paths end in a slash. Millrace accepts paths with and without a slash at the end.
       'no-path-trailing-slash': 'off',
     },
   });

@@ -302,7 +302,7 @@ export function verifyDomainRoute(deps: VerifyDomainDeps) {
         organizationId: target.organizationId,
         id: params.id,
         onVerified: async (tx, before, after) => {
-          // Verification activates provider settings that were stored before it.
+          // Verifying the domain activates provider settings that are already stored.
           if (hasProvider(after)) await requireDomainOwner(tx, target, after.domain);
           await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
         },

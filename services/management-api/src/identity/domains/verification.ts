@@ -57,8 +57,8 @@ export async function verifyDomain(
 }
 
 /**
- * Removes the domain's verification, and the providers in `sso_proved`. Users can then no longer sign in through the
- * provider, even after the organization verifies the name again.
+ * Clears a domain's verification and the field `sso_proved`. Users can then no longer sign in through the provider,
+ * even after the organization verifies the name again.
  */
 async function withdrawProof(tx: Transaction, before: DomainRow): Promise<void> {
   const after = withoutVerification(before);

@@ -32,7 +32,7 @@ const entity = /&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});/g;
 /** Matches characters that XML 1.0 does not allow, not even as character references. */
 const forbiddenSign = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** Decodes a SAML response from UTF-8, up to the size limit. @throws UnreadableXml */
+/** Decodes a SAML response from UTF-8. @throws UnreadableXml if it is too large or not valid UTF-8 */
 export function decodeText(bytes: Uint8Array): string {
   if (bytes.length > maxBytes)
     throw new UnreadableXml('too_large', `The SAML response is larger than ${maxBytes / 1024} KiB.`);

@@ -49,10 +49,7 @@ function problem(name: SignatureProblem, detail: string): { ok: false; problem: 
   return { ok: false, problem: name, detail };
 }
 
-/**
- * Canonicalizes and digests the XML only once, because this takes longer for larger documents. Then tries each key on
- * the digest.
- */
+/** Canonicalizes and digests the XML only once, because this is slow for large documents. Then tries each key. */
 function checked(xml: string, signature: Element, keys: readonly KeyObject[]): string | null {
   // The key never comes from the XML document, and only the algorithms below are accepted. `publicCert` must be set but
   // is not used.

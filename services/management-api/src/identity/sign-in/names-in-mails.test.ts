@@ -15,8 +15,8 @@ import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-a
 import { createInviteMailing, type InviteMailing } from '../invites/mailing.ts';
 
 /**
- * Tests the names in emails. Anyone can cause an email to any address, so names that users have entered must not look
- * like a message from Millrace.
+ * Tests the names in emails. Anyone can make Millrace send an email to any address, so names that users have entered
+ * must not look like a message from Millrace.
  */
 let mailServer: MailServer;
 let mailer: Mailer;

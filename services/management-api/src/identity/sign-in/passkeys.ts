@@ -247,7 +247,7 @@ function parseClientData(text: unknown): Record<string, unknown> {
   }
 }
 
-/** Runs a check from the library. The browser's data causes the library's errors, so they become client errors. */
+/** Runs one of the library's checks. Data from the browser causes its errors, so they become client errors. */
 async function verified<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

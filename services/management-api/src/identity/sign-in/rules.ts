@@ -84,7 +84,7 @@ export async function signInByPassword(
   return signedIn;
 }
 
-/** Rejects the sign-in if, while the password was being checked, it was changed or the user was deactivated. */
+/** Rejects the sign-in if the password was changed or the user was deactivated while the password was being checked. */
 async function requireUnchanged(tx: Transaction, seen: SignInUser): Promise<void> {
   await lockUserKeys(tx, seen.id);
   const user = await findSignInUser(tx, { id: seen.id });

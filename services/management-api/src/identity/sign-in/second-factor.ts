@@ -224,7 +224,10 @@ export async function findSecondFactor(
   return { step: await beginSignInStep(tx, { kind: 'second_factor', userId: user.id, data: { method } }) };
 }
 
-/** Creates the response to a correct password. The client continues with `POST /api/login/token`. */
+/**
+ * Creates the response to a correct password if a second factor is required. The client continues with `POST
+ * /api/login/token`.
+ */
 export function createSecondFactorError(request: ApiRequest, step: string): AppError {
   return new AppError('unauthenticated', 'A second factor is required. Enter a code or use a passkey.', {
     code: '2fa_required',

@@ -77,7 +77,10 @@ export async function startProviderSignIn(
   return { url: begun.url, browserSecret };
 }
 
-/** Returns the path if it is within this installation, and the start page otherwise. Prevents open redirects. */
+/**
+ * Returns the path if it is within this installation, and otherwise the path of the start page. Prevents open
+ * redirects.
+ */
 export function parseLocalPath(next: string | null): string {
   const start = '/console/';
   if (next === null || next.length > 2000 || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return start;

@@ -242,7 +242,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
         },
       },
       handler: async ({ caller, request }) => {
-        // user-005: a key gets the same response as in PostHog.
+        // user-005: a request with a key gets the same response as in PostHog.
         if (caller.credential.kind === 'key') {
           throw new AppError('method_not_allowed', 'Method "DELETE" not allowed.');
         }
