@@ -161,7 +161,7 @@ describe.each(reactVersions)('feature flag hooks on React %s', (react) => {
     expect(counts).toEqual({ mounted: 5, remaining: 0 });
   });
 
-  it('hooks follow changes of the flag key and of the client', async () => {
+  it('hooks return the new value when the flag key or the client changes', async () => {
     const shown = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const first = kit.createRecordingClient({ flags: { a: 'a1', b: 'b1' } });

@@ -3,7 +3,7 @@ import { createLogger } from '@millrace/runtime';
 import { createTestDatabase } from '@millrace/testing';
 import { formatSettingPlaceholder } from './environment-store.ts';
 
-test('marks a setting as JSON exactly if its column contains JSON', async () => {
+test('marks a setting as JSON if and only if its column contains JSON', async () => {
   const testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'warn') });
   try {

@@ -82,7 +82,7 @@ test('deletes one or both secret keys, and keeps the backup key valid when a new
   expect(await stored()).toEqual({});
 });
 
-test('records changes of secret keys without the keys, and records nothing for calls without effect', async () => {
+test('records changes to secret keys without the keys, and records nothing for calls without effect', async () => {
   await roll();
   await roll();
   await revoke('backup');

@@ -127,7 +127,7 @@ describe('rate limits over HTTP', () => {
   });
   afterEach(() => api.stop());
 
-  test('key-039 to key-041: every route returns 429 with Retry-After, only for the key that exceeds its limit', async () => {
+  test('key-039 to key-041: every route returns 429 with Retry-After, but only for the key that exceeds its limit', async () => {
     for (let count = 0; count < 5; count += 1) {
       expect((await api.get('/api/projects/', tenant.personalApiKey)).status).toBe(200);
     }

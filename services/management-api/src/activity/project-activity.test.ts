@@ -114,7 +114,7 @@ describe('activity that members cannot see', () => {
     expect(await found(`scope=${scope}`)).toEqual([]);
   });
 
-  test('hides changes of annotations, exports and subscriptions from a member to whom an insight rule applies', async () => {
+  test('hides changes to annotations, exports and subscriptions from a member to whom an insight rule applies', async () => {
     for (const scope of ['Annotation', 'BatchExport', 'Subscription'] as const) await record(scope, 1);
     const all = ['Subscription1', 'BatchExport1', 'Annotation1'];
     expect(await found()).toEqual(all);

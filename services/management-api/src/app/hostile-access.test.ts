@@ -25,7 +25,7 @@ const environmentsOf = (projectId: number) =>
   api.database.sql.query('SELECT id FROM environment WHERE project_id = $1 ORDER BY id', [projectId]);
 
 describe('deleting a project without access to all of its environments', () => {
-  test("returns 403 to a key that is limited to the project's first environment", async () => {
+  test("a key that is limited to a project's first environment cannot delete the project", async () => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const key = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
     const refusal = 'API key does not have access to all environments of the project.';
@@ -38,7 +38,7 @@ describe('deleting a project without access to all of its environments', () => {
     expect((await api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: whole })).status).toBe(204);
   });
 
-  test('returns 403 to an administrator who has access to only one private environment', async () => {
+  test('an administrator who has access to only one private environment of a project cannot delete the project', async () => {
     const { sql } = api.database;
     await createTestEnvironment(api.database, { projectId: acme.projectId });
     await sql.query('UPDATE environment SET access_control = true WHERE project_id = $1', [acme.projectId]);
@@ -245,7 +245,7 @@ describe('concurrent requests for the same change', () => {
     expect(owners).toHaveLength(1);
   });
 
-  test('keeps all concurrent changes of different settings, and creates at most ten keys in concurrent requests', async () => {
+  test('keeps all concurrent changes to different settings, and creates at most ten keys in concurrent requests', async () => {
     const path = `/api/projects/${acme.projectId}/`;
     const changes = [{ name: 'N' }, { timezone: 'Europe/Berlin' }, { anonymize_ips: true }, { week_start_day: 1 }];
     const responses = await Promise.all(changes.map((body) => api.send('PATCH', path, { key: acme.A.key, body })));

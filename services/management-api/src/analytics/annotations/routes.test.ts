@@ -97,7 +97,7 @@ it('annotation-002 returns 400 for a dashboard of another project', async () => 
   });
 });
 
-it('annotation-003 shows annotations of the organization in its other projects, where they are read-only', async () => {
+it("annotation-003 shows an organization's annotations as read-only in projects other than their own", async () => {
   const other = await createTestProject(api.database, { organizationId: acme.organizationId });
   const elsewhere = `/api/projects/${other.environment.id}/annotations/`;
   const dashboard = await createRecord('dashboards', { name: 'Board' });

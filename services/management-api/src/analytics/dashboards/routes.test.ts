@@ -522,7 +522,7 @@ test('insight-281, insight-282: deletes a dashboard with its insights, and resto
   expect((await api.get(`${base}/insights/${only}/`, acme.M.key)).status).toBe(200);
 });
 
-test('logs every change of a dashboard with only the tiles that changed', async () => {
+test('logs every change to a dashboard with only the tiles that changed', async () => {
   const id = await board({ name: 'One' });
   const one = await insight(id);
   const [tile] = await tilesOf(id);

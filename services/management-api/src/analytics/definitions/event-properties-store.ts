@@ -27,7 +27,7 @@ export async function listPropertiesOfEvents(sql: Sql, projectId: number, events
   return rows.map(({ name }) => name);
 }
 
-/** Like `listPropertiesOfEvents`, but for events that are not in PostgreSQL. */
+/** Does the same as `listPropertiesOfEvents` for events that are not in PostgreSQL. */
 export async function listPropertiesOfStoredEvents(read: StoreRead, eventNames: string[]): Promise<string[]> {
   const names = new Set<string>();
   for (const eventName of eventNames) {

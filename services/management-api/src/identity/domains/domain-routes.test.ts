@@ -391,7 +391,7 @@ test('requires a new verification after a rename, because otherwise an organizat
   expect(response.body.verification_challenge).not.toBe(domain.verification_challenge);
 });
 
-test('keeps concurrent changes of different domain fields', async () => {
+test('keeps concurrent changes to different domain fields', async () => {
   const { id } = await addDomain();
   const bodies = [{ saml_entity_id: 'a' }, { saml_acs_url: 'b' }, { saml_x509_cert: 'c' }];
   await Promise.all(bodies.map((body) => api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body })));

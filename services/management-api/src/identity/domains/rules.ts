@@ -48,7 +48,7 @@ export function applyDomainChanges(row: DomainRow, changes: Changes, mayProvisio
 }
 
 /**
- * Rejects a change of `scim_enabled`. SCIM needs a token, so separate routes turn SCIM on and off.
+ * Rejects a change to `scim_enabled`. SCIM needs a token, so separate routes turn SCIM on and off.
  * @param isOn whether SCIM is currently on
  * @throws AppError `invalid` naming `scim_enabled` if the request would change it
  */

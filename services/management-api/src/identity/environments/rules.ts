@@ -136,7 +136,7 @@ function requireAccessControlLevel(caller: Caller, organizationId: string, sent:
 }
 
 /**
- * Checks a change of `is_demo`. A demo environment that becomes a real environment counts toward the plan's limit from
+ * Checks a change to `is_demo`. A demo environment that becomes a real environment counts toward the plan's limit from
  * then on. A real environment that becomes a demo no longer counts. Must run before all other checks, because the
  * organization is always locked first.
  * @throws AppError `forbidden`, or `not_found` if the environment was deleted

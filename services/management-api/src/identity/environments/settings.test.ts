@@ -354,7 +354,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     ]);
   });
 
-  test('records a change of a secret setting without its value', async () => {
+  test('records a change to a secret setting without its value', async () => {
     fixture = await createTenantWithKeys(api);
     const { tenant } = fixture;
     await patch({ slack_incoming_webhook: 'https://hooks.example.com/secret-part' });
@@ -365,7 +365,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect(JSON.stringify(rows)).not.toContain('secret-part');
   });
 
-  test('keeps concurrent changes of different settings', async () => {
+  test('keeps concurrent changes to different settings', async () => {
     fixture = await createTenantWithKeys(api);
     const changes: Record<string, unknown>[] = [
       { name: 'Renamed' },

@@ -279,7 +279,7 @@ test('leaves one owner when two owners demote each other concurrently', async ()
   }
 });
 
-test('a user who joins an organization again is a new member', async () => {
+test('a user who joins an organization again gets a new membership', async () => {
   const actor = await join(member);
   const before = (await patch(acme.W, actor)).body.id;
   await remove(acme.W, actor);

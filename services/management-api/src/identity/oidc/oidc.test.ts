@@ -262,7 +262,7 @@ describe('sign-in with GitHub', () => {
     expect(await byGitHub(emails)).toMatchObject({ ok: true, identity });
   });
 
-  test('reports a wrong state, a refusal by the user, and a rejected code', async () => {
+  test('GitHub sign-in reports a wrong state and a refusal by the user, and cannot require reauthentication', async () => {
     expect(await byGitHub([primary], () => 'code=c&state=other')).toMatchObject({ ok: false, reason: 'wrong_state' });
     expect(await byGitHub([primary], (state) => `error=access_denied&state=${state}`)).toMatchObject({
       ok: false,

@@ -40,7 +40,7 @@ async function expectTrueCounts() {
   return there;
 }
 
-test('counts of members and projects follow additions, deletions and deactivated users', async () => {
+test('updates the counts of members and projects when they are added or deleted and when users are deactivated', async () => {
   const before = await expectTrueCounts();
   const users = await Promise.all(Array.from({ length: 6 }, () => newMember()));
   expect((await expectTrueCounts())?.members).toBe(Number(before?.members) + 6);

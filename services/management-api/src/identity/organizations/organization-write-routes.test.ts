@@ -188,7 +188,7 @@ test("PUT requires the organization's name", async () => {
   expect(await put({ name: 'Acme' })).toMatchObject({ status: 200, body: { name: 'Acme' } });
 });
 
-test('keeps concurrent changes of different organization fields', async () => {
+test('keeps concurrent changes to different organization fields', async () => {
   const name = `Acme ${randomUUID().slice(0, 4)}`;
   await Promise.all([patch(acme.A.key, { name }), patch(acme.W.key, { is_member_join_email_enabled: true })]);
   expect((await api.get(path, acme.A.key)).body).toMatchObject({ name, is_member_join_email_enabled: true });
@@ -254,7 +254,7 @@ test('organization-013: shows members only the projects that they can access', a
 });
 
 describe('organization settings that limit members', () => {
-  test('stores and returns the settings that limit members, and records changes of them in the activity log', async () => {
+  test('stores and returns the settings that limit members, and records changes to them in the activity log', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     const settings = {

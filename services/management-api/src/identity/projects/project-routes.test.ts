@@ -153,7 +153,7 @@ test('uses the forwarded host in links only if the proxy is trusted', async () =
   await trusting.stop();
 });
 
-test('a deleted project is inaccessible but found for the user who deleted it, as the Terraform provider expects', async () => {
+test('lets the user who deleted a project find it but not access it, as the Terraform provider expects', async () => {
   const owner = await createTestTenant(api.database);
   const stranger = await createTestTenant(api.database);
   const colleague = await createActor(api.database, owner.organizationId, 8);

@@ -435,7 +435,7 @@ test('returns 403 for adding an insight to an unchangeable dashboard, or copying
   expect(await send('GET', `insights/${insight}/?from_dashboard=${dashboard}`)).toMatchObject(refused('viewer'));
 });
 
-test('the activity log records each change of an access rule', async () => {
+test('the activity log records each change to an access rule', async () => {
   await rule('dashboard', 'role', 'viewer');
   await rule('dashboard', 'role', 'viewer');
   await rule('dashboard', 'role', 'none');

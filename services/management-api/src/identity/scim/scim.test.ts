@@ -159,7 +159,7 @@ describe('SCIM users', () => {
     expect(await members()).toContain(`${address('grace')} 1`);
   });
 
-  test('takes over an account that was created before its email address was verified', async () => {
+  test('SCIM takes over an account that was created before its email address was verified', async () => {
     const user = await createActor(api.database, acme.off.organizationId, 1, address('ada'));
     const session = await signInAs(api, user.userId);
     await make('ada');
@@ -174,7 +174,7 @@ describe('SCIM users', () => {
     expect(await members()).toContain(`${address('ada')} 8`);
   });
 
-  test('does not add a user who is blocked from the organization', async () => {
+  test('SCIM does not add a user who is blocked from the organization', async () => {
     const { id } = await make('ada');
     await api.send('DELETE', `/api/organizations/${acme.organizationId}/members/${id}/?keep_out=true`, {
       key: acme.A.key,
@@ -226,7 +226,7 @@ describe('SCIM users', () => {
     expect(await members()).toContain(`${acme.M.email} 1`);
   });
 
-  test('returns pages that start at 1, contain at most 200 users, and include the total', async () => {
+  test('SCIM pages start at 1, contain at most 200 users, and include the total', async () => {
     for (const name of ['a', 'b', 'c']) await make(name);
     const page = async (query: string) => {
       const { body } = await scim('GET', `/Users?${query}`);
@@ -513,7 +513,7 @@ describe('the SCIM token of a domain', () => {
     expect((await change(false)).status).toBe(200);
   });
 
-  test('the SCIM token stops working if the domain is not verified anymore, is renamed, or loses the plan feature', async () => {
+  test('the SCIM token stops working if the domain is no longer verified, is renamed, or loses the plan feature', async () => {
     const { sql } = api.database;
     const works = async () => (await scim('GET', '/Users')).status;
     const states: unknown[] = [];

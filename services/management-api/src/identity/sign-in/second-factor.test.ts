@@ -577,7 +577,7 @@ describe('passkeys', () => {
     });
   });
 
-  test('rejects requiring passkeys without a passkey, and turning them off if an organization requires a second factor', async () => {
+  test('a user needs a passkey to require passkeys, and cannot turn them off if an organization requires a second factor', async () => {
     const wanted = { passkeys_enabled_for_2fa: true };
     expect(await own('PATCH', '/api/users/@me/', wanted)).toMatchObject({
       status: 400,

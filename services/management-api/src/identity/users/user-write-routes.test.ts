@@ -122,7 +122,7 @@ test("changes a user's names and role independently", async () => {
   });
 });
 
-test('the activity log records changes of the user', async () => {
+test('the activity log records changes to the user', async () => {
   for (const last_name of ['Byron', 'Lovelace', 'Lovelace']) await patch({ last_name });
   const rows = await api.database.sql.query(
     "SELECT user_id, detail FROM activity_log WHERE scope = 'User' AND item_id = $1 ORDER BY created_at DESC",
