@@ -77,7 +77,7 @@ const rowsOf = (page: Page) =>
     .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)));
 
 describe('the tooltip of a chart', () => {
-  it('shows the weekday, the series sorted by value, the previous period and the change', async () => {
+  it('shows the weekday, the series sorted by value, the previous period and the change in the tooltip', async () => {
     const page = await open(trends({ compareFilter: { compare: true } }));
     const { clientX, clientY } = await placeIn(chart(page), [day(3), 0.5]);
     await page.mouse.move(clientX, clientY);
@@ -100,7 +100,7 @@ describe('the tooltip of a chart', () => {
     expect(await runAxe(page)).toEqual([]);
   });
 
-  it('opens with the keyboard, and describes its values to screen readers', async () => {
+  it('opens the tooltip with the keyboard, and describes its values to screen readers', async () => {
     const page = await open(trends());
     await chart(page).waitFor();
     await page.getByRole('button', { name: 'Refresh' }).focus();
@@ -119,7 +119,7 @@ describe('the tooltip of a chart', () => {
       .waitFor();
   });
 
-  it('opens on the first touch, and opens the list of persons on the second touch', async () => {
+  it('opens the tooltip on the first touch, and the list of persons on the second touch', async () => {
     const page = await open(trends());
     const touch = await placeIn(chart(page), [day(2), 0.05]);
     const tap = async () => {
@@ -247,7 +247,7 @@ describe('numbers in a trends insight', () => {
     expect(trendsFilter).toEqual({ aggregationAxisFormat: 'duration', aggregationAxisPostfix: ' each' });
   });
 
-  it('shows a note if the previous period has no data', async () => {
+  it('shows a note in a trends insight if the previous period has no data', async () => {
     const page = await open(
       trends({ compareFilter: { compare: true }, dateRange: { date_from: '-20d' }, series: [node('viewed')] }),
     );
@@ -323,7 +323,7 @@ describe('funnel results', () => {
     expect(await page.getByRole('dialog').getByRole('link').count()).toBe(1);
   });
 
-  it('shows breakdown values side by side', async () => {
+  it('shows the breakdown values of a funnel side by side', async () => {
     const page = await open(funnel({ breakdownFilter: { breakdown: 'plan', breakdown_type: 'event' } }));
     await page.getByRole('row', { name: /^pro .*1 .*1 100% Median 1 d 3 h 100%$/ }).waitFor();
     await page.getByRole('row', { name: /^free .*1 .*0 0% 0%$/ }).waitFor();
@@ -332,7 +332,7 @@ describe('funnel results', () => {
     expect(await runAxe(page)).toEqual([]);
   });
 
-  it('shows the time to convert as durations', async () => {
+  it('shows the time to convert in a funnel as durations', async () => {
     const page = await open(funnel({ funnelsFilter: { funnelVizType: 'time_to_convert' } }));
     await page.locator('.insight-figure').getByText('1 d 3 h', { exact: true }).waitFor();
     await page.getByRole('row', { name: '1 d 3 h to 1 d 3 h 1 100%' }).waitFor();

@@ -86,7 +86,7 @@ it('creates a cohort from conditions, counts and lists its persons, and edits an
   await page.context().close();
 });
 
-it('adds persons to a static cohort by distinct ID, and removes them', async () => {
+it('adds persons to a static cohort by distinct ID, and removes them from the cohort', async () => {
   const page = await console.openSignedIn('cohorts?cohort=new');
   await page.getByRole('button', { name: 'Static (list of persons)' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Guests');

@@ -58,7 +58,7 @@ describe('the Definitions page with data', () => {
     await page.context().close();
   });
 
-  it('saves a description, tags and a status, and does not hide a verified event', async () => {
+  it("saves an event's description, tags and status, and does not mark a verified event as hidden", async () => {
     const page = await console.open('definitions?search=search');
     await page.getByRole('button', { name: 'search', exact: true }).click();
     const detail = aside(page, 'search');

@@ -287,7 +287,7 @@ describe('the Events page with data', () => {
     await page.context().close();
   });
 
-  it('filters by a substring of the event name while the user types, and by the complete name on Enter', async () => {
+  it('filters events by a substring of the name while the user types, and by the complete name on Enter', async () => {
     await store({ event: 'order placed', ago: '3 min' });
     await store({ event: 'order shipped', ago: '2 min' });
     await console.query(

@@ -314,7 +314,7 @@ it('adds, changes and removes a filter, and runs the query only with complete fi
   await shows(page, '2');
 });
 
-it('filters by cohorts and groups, and filters a single event', async () => {
+it('filters an insight by cohorts and groups, and filters a single event of the insight', async () => {
   const { id: cohort } = await console.api<{ id: number }>('POST', 'cohorts', {
     ...{ name: 'Named', is_static: false },
     filters: { properties: { type: 'AND', values: [{ type: 'person', key: 'name', operator: 'is_set' }] } },

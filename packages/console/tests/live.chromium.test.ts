@@ -95,7 +95,7 @@ it('reports a failure to load the latest events, and still shows the stream', as
   await page.context().close();
 });
 
-it('filters by a substring of the event name, and handles shortcuts while the list does not have the focus', async () => {
+it('filters live events by a substring of the name, and handles shortcuts while the list is not focused', async () => {
   const page = await openWith(() => [frame({ event: 'shelf seen' }), frame({ event: 'search' })]);
   await options(page).filter({ hasText: 'shelf seen' }).waitFor();
   await page.keyboard.press('/');

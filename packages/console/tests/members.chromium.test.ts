@@ -208,7 +208,7 @@ it('resends a failed or expired invite with a new link, and cancels invites', as
   await page.context().close();
 });
 
-it('without email, says before and after inviting that the user must share the link', async () => {
+it('without email, shows before and after the invite that the user must share the link', async () => {
   const page = await openAsMember(console, 15, 'members');
   await page.route('**/console/**', async (route) => {
     const response = await route.fetch();

@@ -71,7 +71,7 @@ test("shows the API's message next to an invalid variable value, and keeps the t
   await page.context().close();
 });
 
-test('creates a missing variable, completes its name, and changes and deletes it', async () => {
+test('creates a variable that the query refers to, completes its name, and changes and deletes it', async () => {
   const page = await open('SELECT {variables.top_plan} AS plan');
   await page.getByRole('button', { name: 'Create variable top_plan' }).click();
   let dialog = page.getByRole('dialog', { name: 'Create variable' });

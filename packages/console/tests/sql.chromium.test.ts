@@ -209,7 +209,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('draws a result over time with the selected columns', async () => {
+  test('draws an SQL result over time with the selected columns', async () => {
     const page = await console.open(
       addressOf(
         'SELECT toDate(timestamp) AS day, event, count() AS times, max(toFloat(properties.price)) AS highest FROM events GROUP BY day, event ORDER BY day',
@@ -238,7 +238,7 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
-  test('applies dates to {filters}, and keeps an unsaved query while other pages are open', async () => {
+  test('replaces {filters} with the chosen dates, and keeps an unsaved query while other pages are open', async () => {
     const page = await console.open('sql');
     await page.getByRole('button', { name: 'Most viewed pages' }).click();
     await page.getByLabel('Date range').waitFor();

@@ -138,7 +138,7 @@ test.each([
   ['breakdownFilter.breakdown', { kind: 'TrendsQuery', series, breakdownFilter: { breakdown: ['a', 'b'] } }],
   ['compareFilter.compare_to', { kind: 'TrendsQuery', series, compareFilter: { compare: true, compare_to: 'x' } }],
   ['trendsFilter.formula', { kind: 'TrendsQuery', series, trendsFilter: { formula: 'A +' } }],
-])("returns 400 naming %s if an insight's query can never run", async (part, query) => {
+])("returns 400 and names %s if an insight's query can never run", async (part, query) => {
   for (const sent of [query, { kind: 'InsightVizNode', source: query }]) {
     const refused = { status: 400, body: { attr: 'query', detail: expect.stringMatching(`^${part}:`) } };
     expect(await create({ query: sent })).toMatchObject(refused);
@@ -152,7 +152,7 @@ test.each([
     'source.day',
     { kind: 'ActorsQuery', source: { kind: 'InsightActorsQuery', source: { kind: 'TrendsQuery', series } } },
   ],
-])("returns 400 naming %s if an insight's table query can never run", async (part, query) => {
+])("returns 400 and names %s if an insight's table query can never run", async (part, query) => {
   const refused = { status: 400, body: { attr: 'query', detail: expect.stringMatching(`^${part}`) } };
   expect(await create({ query })).toMatchObject(refused);
 });

@@ -130,7 +130,7 @@ describe('deleting several persons at once', () => {
   });
 });
 
-test('deletes a person only once for concurrent requests', async () => {
+test('deletes a person only once when requests are concurrent', async () => {
   const uuid = await person('ada');
   const statuses = (await Promise.all([1, 2, 3].map(() => remove(`${uuid}/`)))).map(({ status }) => status);
   expect(statuses.sort()).toEqual([202, 404, 404]);

@@ -53,7 +53,7 @@ test('lists each event that merged two distinct IDs, oldest first, and omits rep
   );
 });
 
-test('marks events that merged no IDs of this person, and IDs that no event merged with the main ID', async () => {
+test("marks merge events whose other ID is not the person's, and IDs that no event merged with the main ID", async () => {
   const { sql } = api.database;
   await storePerson(sql, tenant.projectId, { distinctIds: ['bob', 'laptop', 'tablet'], main: 'bob' });
   await storePerson(sql, tenant.projectId, { distinctIds: ['eve'] });

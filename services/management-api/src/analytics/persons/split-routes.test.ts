@@ -60,7 +60,7 @@ test('splits off all distinct IDs except main_distinct_id if distinct_ids_to_spl
   expect((await get('ada')).uuid).not.toBe(uuid);
 });
 
-test('splits off only the IDs in distinct_ids_to_split, and leaves the person a main ID', async () => {
+test('splits off only the IDs in distinct_ids_to_split, and always leaves the person with a main ID', async () => {
   const uuid = await person('ada', 'phone', 'tablet');
   const { body } = await split(uuid, { distinct_ids_to_split: ['ada', 'ada'] });
   expect(body.splits).toHaveLength(1);

@@ -71,7 +71,7 @@ test('uses the operator `exact` and the type `event` by default, and combines pr
   expect((await ask('events', [])).body.results).toHaveLength(all.length);
 });
 
-test('filters by event name with the type event_metadata', async () => {
+test('filters events by name with the filter type event_metadata', async () => {
   const name = (operator: string, value: unknown) => ({ key: 'event', type: 'event_metadata', operator, value });
   expect(await found(name('icontains', 'DIG'))).toEqual(['digits']);
   expect(await found(name('icontains', 'm'), name('is_not', 'number'))).toEqual(['decimal', 'milliseconds', 'time']);

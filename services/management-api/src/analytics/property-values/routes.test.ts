@@ -54,11 +54,14 @@ test("lists an event property's string, number and boolean values of the last 30
 test.each([
   ['events/values?key=browser&event_name=buy', ['Firefox', 'chrome mobile']],
   ['persons/values/?key=plan', ['pro', 'free']],
-])('returns the format of newer PostHog versions with envelope=true: %s', async (path, expected) => {
-  const results = expected.map((name) => ({ name }));
-  expect((await ask(`${path}&envelope=true`)).body).toEqual({ results, refreshing: false });
-  expect((await ask(`${path}&envelope=false`)).body).toEqual(results);
-});
+])(
+  'with envelope=true, returns property values in the format of newer PostHog versions: %s',
+  async (path, expected) => {
+    const results = expected.map((name) => ({ name }));
+    expect((await ask(`${path}&envelope=true`)).body).toEqual({ results, refreshing: false });
+    expect((await ask(`${path}&envelope=false`)).body).toEqual(results);
+  },
+);
 
 test('lists the values of person properties', async () => {
   expect(await names('persons/values?key=plan')).toEqual(['pro', 'free']);
@@ -71,7 +74,7 @@ test.each([
   [`persons/values?key=${'k'.repeat(401)}`, 'key', 'max_length'],
   [`persons/values?key=k&value=${'k'.repeat(1001)}`, 'value', 'max_length'],
   ['events/values?key=a%00', 'key', 'null_characters_not_allowed'],
-])('returns 400 naming the parameter for the property values of %.60s', async (path, attr, code) => {
+])('returns 400 for the property values of %.60s, and names the parameter', async (path, attr, code) => {
   const { status, body } = await ask(path);
   expect([status, body.attr, body.code]).toEqual([400, attr, code]);
 });

@@ -126,7 +126,7 @@ test('insight-213: returns 403 for a query if the key does not have the scope to
   ]);
 });
 
-test('insight-214: returns 401 for a query without a key', async () => {
+test('insight-214: returns 401 for a query without an API key', async () => {
   const path = `/api/projects/${own.projectId}/query/`;
   expect(await api.send('POST', path, { body: { query: trends } })).toMatchObject({
     ...{ status: 401, body: { type: 'authentication_error', code: 'not_authenticated' } },

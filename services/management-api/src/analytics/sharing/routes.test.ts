@@ -230,12 +230,15 @@ it('sharing-017 prevents a member from sharing a dashboard with an insight that 
   expect((await send('PATCH', `dashboards/${dashboard}/move_tile/`, move)).status).toBe(403);
 });
 
-it.each(['EventsQuery', 'ActorsQuery'])('sharing-018 returns 400 for an insight with %s', async (queryKind) => {
-  const id = await create('insights');
-  const query = JSON.stringify({ kind: 'DataTableNode', source: { kind: queryKind } });
-  await api.database.sql.query('UPDATE insight SET query = $1 WHERE id = $2', [query, id]);
-  expect(await share('insights', id)).toMatchObject({
-    status: 400,
-    body: { attr: 'enabled', detail: expect.stringContaining('cannot be shared publicly') },
-  });
-});
+it.each(['EventsQuery', 'ActorsQuery'])(
+  'sharing-018 returns 400 for sharing an insight with the query kind %s',
+  async (queryKind) => {
+    const id = await create('insights');
+    const query = JSON.stringify({ kind: 'DataTableNode', source: { kind: queryKind } });
+    await api.database.sql.query('UPDATE insight SET query = $1 WHERE id = $2', [query, id]);
+    expect(await share('insights', id)).toMatchObject({
+      status: 400,
+      body: { attr: 'enabled', detail: expect.stringContaining('cannot be shared publicly') },
+    });
+  },
+);

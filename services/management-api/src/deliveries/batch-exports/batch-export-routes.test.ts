@@ -442,7 +442,7 @@ describe('stored secrets of an export', () => {
     }
   });
 
-  test("deletes an export's secrets with the export", async () => {
+  test("deletes an export's secrets when the export is deleted", async () => {
     const { id } = await created();
     expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(204);
     expect((await stored(id)).destination_secrets).toEqual({});

@@ -85,7 +85,7 @@ test.each([
   expect(await get(preview(query))).toMatchObject({ status: 400, body: { type: 'validation_error', attr, code } });
 });
 
-test('returns only a title and a link in a report preview without insight and dashboard', async () => {
+test('returns only a title and a link as the report preview without an insight or dashboard', async () => {
   const { status, body } = await get(preview('title=Hello'));
   expect([status, body]).toMatchObject([200, { subject: 'Hello', total_insights: 0, insights: [] }]);
   expect(body.text).toContain(`https://millrace.test/console/projects/${tenant.environmentId}`);

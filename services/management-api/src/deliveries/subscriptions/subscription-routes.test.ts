@@ -535,7 +535,7 @@ describe('the subscription limit of an organization', () => {
 describe('the subscription fields enabled and send_test_now', () => {
   const occasions = async (id: number) => (await deliveries(id)).map(({ occasion }) => occasion);
 
-  test('removes the next date of a disabled subscription', async () => {
+  test('removes the next delivery date of a disabled subscription', async () => {
     const { body } = await create({ enabled: false });
     expect(body).toMatchObject({ enabled: false, next_delivery_date: null });
     expect(await deliveries(body.id)).toEqual([]);
@@ -577,7 +577,7 @@ describe('the subscription field dashboard_export_insights', () => {
     return id;
   };
 
-  test('accepts only insights of the dashboard', async () => {
+  test("accepts only insights that are on the subscription's dashboard", async () => {
     const [first, second] = [await onDashboard(), await onDashboard()];
     const chosen = [second, first];
     const { status, body } = await create({ insight: null, dashboard, dashboard_export_insights: [...chosen, first] });

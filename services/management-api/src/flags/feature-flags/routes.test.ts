@@ -565,7 +565,7 @@ describe('encrypted flag payloads', () => {
   const secret = '{"token": "not-to-be-seen"}';
   const config = { is_remote_configuration: true, has_encrypted_payloads: true };
 
-  test('returns decrypted payloads only with a single flag', async () => {
+  test('returns decrypted payloads only when a single flag is requested', async () => {
     const { id, filters } = await created('secret', { ...config, filters: { payloads: { true: secret } } });
     expect(filters).toMatchObject({ groups: [{ rollout_percentage: 100 }], payloads: { true: secret } });
     expect((await get(`${id}/`)).body.filters.payloads.true).toBe(secret);

@@ -76,7 +76,7 @@ test('returns names of cohorts and groups with a flag and with a list of flags',
   ]);
 });
 
-test('does not store the display names, so that renaming a cohort causes no conflict', async () => {
+test('does not store cohort names in flags, so that renaming a cohort causes no conflict', async () => {
   const id = await cohortNamed('Testers');
   const flag = await created('c', { filters: groups(inCohort(id)) });
   await api.send('PATCH', `/api/projects/${tenant.projectId}/cohorts/${id}/`, {
@@ -104,7 +104,7 @@ test("omits the name of another project's cohort from a flag", async () => {
   expect([status, JSON.stringify(body)]).toEqual([200, expect.not.stringContaining('Secret')]);
 });
 
-test('reads the names for a hundred flags in at most two queries, and limits the number of names', async () => {
+test('reads cohort and group names for a hundred flags in at most two queries, and limits the number of names', async () => {
   const id = await cohortNamed('Testers');
   const texts: string[] = [];
   const sql = {

@@ -147,7 +147,7 @@ test('console-030: replays a dead letter unchanged to its topic, and accepts and
   expect(activity.body.results).toMatchObject([{ item_id: third, detail: { changes: [change] } }]);
 });
 
-test('returns 403 for dead letters to members', async () => {
+test('returns 403 for dead letters if the caller is only a member', async () => {
   const { sql } = api.database;
   const member = await createUser(sql, { email: `member-${tenant.userId}@example.com` });
   await addMember(sql, { organizationId: tenant.organizationId, userId: member.id, level: 1 });

@@ -597,7 +597,7 @@ describe('individual live streams', () => {
     expect(client.events).toEqual([]);
   });
 
-  test('live-022: excludes internal users whose filters can be evaluated on a single event', async () => {
+  test('live-022: excludes internal users by those filters that can be evaluated on a single event', async () => {
     const own = await createTestTenant(world.api.database);
     await sql().query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [
       own.environmentId,
@@ -673,7 +673,7 @@ describe('individual live streams', () => {
     await eventually(async () => (await refusal(world, pathOf(own), bearer(own.personalApiKey))).status === 200);
   });
 
-  test('live-027, live-028: reports to a slow client how many events it missed, and limits its buffer', async () => {
+  test("live-027, live-028: reports to a slow client how many events it missed, and limits the client's buffer", async () => {
     const own = await createTestTenant(world.api.database);
     const [slow, quick] = [await watch(world, own), await watch(world, own)];
     slow.response.pause();
@@ -691,7 +691,7 @@ describe('individual live streams', () => {
     expect(quick.notice('gap')).toBeUndefined();
   });
 
-  test('live-029, live-030: if there are many events, sends a sample with its share, without delaying other projects', async () => {
+  test('live-029, live-030: sends a sample of many events and the share that it contains, without delaying other projects', async () => {
     const [busy, quiet] = [await createTestTenant(world.api.database), await createTestTenant(world.api.database)];
     const [client, other] = [await watch(world, busy), await watch(world, quiet)];
     await publish(world, ...Array.from({ length: 500 }, () => ofOne(busy, {})));
@@ -779,7 +779,7 @@ describe('individual live streams', () => {
   });
 });
 
-test('live-040: names the setting in the first message if events are not published, and still shows dropped events', async () => {
+test('live-040: if events are not published, the first message names the setting, and dropped events are still shown', async () => {
   const world = await startWorld('postgres', { publishes: false });
   try {
     const tenant = await createTestTenant(world.api.database);

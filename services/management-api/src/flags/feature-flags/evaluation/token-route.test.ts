@@ -19,7 +19,7 @@ const list = (query: string, key = tenant.personalApiKey) => api.get(`/api/featu
 const keysOf = (response: Awaited<ReturnType<typeof list>>) =>
   response.body.results.map(({ key }: { key: string }) => key);
 
-test("lists the same flags for a project token as for the project's own path", async () => {
+test("lists the same flags for a project token as at the project's own path", async () => {
   const { status, body } = await list(`?token=${tenant.projectApiKey}`);
   const usual = await api.get(`/api/projects/${tenant.projectId}/feature_flags/`, tenant.personalApiKey);
   expect([status, body]).toEqual([200, usual.body]);
