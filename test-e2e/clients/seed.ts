@@ -136,7 +136,7 @@ async function sendEvents({ ingestUrl, tenant }: RunningServices): Promise<strin
       index,
       ...propertiesOf(index),
       text: index < seeded.largeEvents * 200 && index % 200 === 100 ? 'x'.repeat(300_000) : 'short',
-      // The domain differs from that of the project's members, whose events are internal traffic.
+      // Do not use the domain of the project's members, because their events are internal traffic.
       $set: { email: `person-${index % seeded.persons}@shop.example` },
     },
   }));

@@ -32,7 +32,7 @@ export function startToolProcess(command: readonly string[], env: Record<string,
   };
 }
 
-/** Returns the environment variables from which programs written for PostHog read the server, key and project. */
+/** Returns environment variables with the server, key and project, for programs that were written for PostHog. */
 export const createToolEnvironment = ({ apiUrl, tenant }: RunningServices, home: string) => ({
   HOME: home,
   POSTHOG_SERVER_URL: apiUrl,

@@ -1,7 +1,7 @@
 import type { TestTenant } from '@millrace/testing';
 import type { RunningServices } from '../support/start-services.ts';
 
-/** Creates a secret key. @returns the key (`phs_…`) with which a server SDK reads flag definitions */
+/** Creates a secret key. @returns the key (`phs_…`) that a server SDK uses to read flag definitions */
 export async function createSecretKey(
   { apiUrl }: RunningServices,
   { environmentId, personalApiKey }: TestTenant,

@@ -14,7 +14,7 @@ export interface Exchange {
 
 export interface RecordingProxy {
   url: string;
-  /** The exchanges in the order in which they started. */
+  /** The exchanges, in the order they started. */
   exchanges: Exchange[];
   stop(): Promise<void>;
 }

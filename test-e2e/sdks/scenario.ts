@@ -3,7 +3,7 @@ import type { Call, Sdk } from './sdk.ts';
 
 /** The stored data that an administrator sees after a call. */
 export interface View {
-  /** The call's stored events, in the order in which they were sent. */
+  /** The call's stored events, in the order they were sent. */
   rows: ApiEvent[];
   person(distinctId: string): Promise<ApiPerson | undefined>;
   groups(): Promise<ApiGroup[]>;

@@ -88,8 +88,8 @@ for (const sdk of sdks) {
     });
 
     /**
-     * Returns one stored row per event, in the order in which the events were sent. Events without a UUID are found by
-     * name and ID.
+     * Returns one stored row per event, in the order the events were sent. Events without a UUID are found by name and
+     * ID.
      */
     async function findRows(sent: readonly SentEvent[]): Promise<ApiEvent[]> {
       const stored = await Promise.all(

@@ -5,7 +5,7 @@ import { workerFixture } from './worker-fixture.ts';
 
 /**
  * Chromium features to disable. The list replaces Playwright's own list, so it contains the features that Playwright
- * disables, and also the features with which Chromium starts processes in advance.
+ * disables, and also those that make Chromium start processes in advance.
  */
 const disabledFeatures = [
   ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],

@@ -1,4 +1,3 @@
-// Provides the addresses of this test run's servers, and unique topic prefixes.
 import { randomUUID } from 'node:crypto';
 import { readEnvironment } from '@millrace/runtime';
 

@@ -194,8 +194,8 @@ function createGroups(parts: IdentityParts): Pick<Client, 'group' | 'getGroups' 
 }
 
 /**
- * Gives a new visitor an ID, unless the application provides one. The ID is also the device ID. Returns the ID with
- * which the client must identify an anonymous visitor after all features have started.
+ * Gives a new visitor an ID, unless the application provides one. The ID is also the device ID. Returns the ID to pass
+ * to `identify` after all features have started, if the visitor is anonymous.
  */
 export function initializeVisitor(options: Options, store: Store, log: Log): string | null | undefined {
   const { distinctID: given, isIdentifiedID } = options.bootstrap;

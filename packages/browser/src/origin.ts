@@ -107,7 +107,7 @@ function hostOf(address: string): string | undefined {
   return attempt(() => new URL(address).host);
 }
 
-/** URL parameters with which advertisers identify visitors. They are masked if the options request it. */
+/** URL parameters that advertisers use to identify visitors. They are masked if the options request it. */
 const personal =
   'gclid gclsrc dclid gbraid wbraid fbclid msclkid twclid li_fat_id igshid ttclid rdt_cid epik qclid sccid oppref bfcid irclid _kx'.split(
     ' ',

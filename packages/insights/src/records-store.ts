@@ -1,4 +1,4 @@
-// Reads the persons and groups in results, and the project settings on which queries depend.
+// Reads the persons and groups in results, and the project settings that affect queries.
 
 import type { Sql } from '@millrace/db';
 import type { Cohort } from './plan/conditions.ts';

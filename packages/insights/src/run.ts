@@ -254,7 +254,7 @@ async function readTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
   return rows;
 }
 
-/** Fraction by which the last bin is wider than all others, so that it includes the maximum. */
+/** How much wider the last bin is than all others, as a fraction, so that it includes the maximum. */
 const lastBinMargin = 0.01;
 
 /** Computes numeric bins between the minimum and the maximum. */

@@ -13,7 +13,7 @@ export interface StoredVariable {
   type: VariableType;
   /** The variable's value unless a query sets another value. Can be null. */
   default_value: unknown;
-  /** The values from which users can choose if the variable is a list. Null for all other types. */
+  /** The values that users can choose from if the variable is a list. Null for all other types. */
   values: readonly unknown[] | null;
 }
 

@@ -139,10 +139,7 @@ export function naiveBreakdownSteps(
     });
 }
 
-/**
- * Returns the conversion rate of each day in percent. A person counts on the day on which the person entered the
- * funnel.
- */
+/** Returns the conversion rate of each day in percent. A person counts on the day of entering the funnel. */
 export function naiveRates(history: History, query: NaiveFunnel): number[] {
   const { events, zone } = history;
   const { from, to, steps } = query;

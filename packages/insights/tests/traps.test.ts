@@ -1,4 +1,4 @@
-/** Cases in which engines tend to differ, numbered from engine-001. All engines must return the same results. */
+/** Cases where engines tend to differ, numbered from engine-001. All engines must return the same results. */
 
 import { createTestTenant } from '@millrace/testing';
 import { OverBudget, runQuery } from '../src/index.ts';

@@ -67,7 +67,7 @@ interface Two {
   firing: Labels[];
 }
 
-/** Combines the series of a case in which an alert fires with the series of a healthy installation. */
+/** Combines the series that make an alert fire with the series of a healthy installation. */
 function caseOfTwo(fires: AlertCase, { alert, sick, well, firing }: Two) {
   const names = Object.keys(sick).join(', ');
   return {

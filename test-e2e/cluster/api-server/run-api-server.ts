@@ -121,7 +121,7 @@ function isReady(address: string, token: string): Promise<boolean> {
 interface ClusterCertificates {
   authority: string;
   server: { cert: string; key: string };
-  /** Certificate with which the API server authenticates to other API servers, such as the metrics API. */
+  /** Certificate that the API server presents to other API servers, such as the metrics API. */
   frontProxy: { cert: string; key: string };
   serviceAccountKey: string;
 }
@@ -156,7 +156,7 @@ interface KubeconfigFields {
 }
 
 /**
- * Writes a kubeconfig file, with which kubectl, Helm and Kubernetes programs connect to the API server. The file
+ * Writes a kubeconfig file that kubectl, Helm and Kubernetes programs use to connect to the API server. The file
  * contains JSON, which is valid YAML.
  */
 function writeKubeconfig(file: string, { server, authority, token }: KubeconfigFields): void {

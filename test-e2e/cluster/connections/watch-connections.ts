@@ -31,7 +31,7 @@ const stamped = `while :; do
   sleep 1
 done`;
 
-/** Starts recording connections. All nodes share one network namespace, in which the kernel tracks each connection. */
+/** Starts recording connections. The kernel tracks each connection in the network namespace that all nodes share. */
 export async function watchConnections(kubeconfig: string, options: PartOptions): Promise<ConnectionWatch> {
   const { kubectl } = await ensureKubectlAndHelm();
   const watch = (name: string, kind: string) => {

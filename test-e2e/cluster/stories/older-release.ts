@@ -9,7 +9,7 @@ import { buildRelease, type ReleaseBuild } from '@millrace/testing';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import { imageRepository } from './install.ts';
 
-/** An older release, from which test stories upgrade. */
+/** An older release that test stories upgrade from. */
 export interface OlderRelease {
   /** Short commit hash, which is also the image tag. */
   commit: string;

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { ShopVisits } from './visit-shop.ts';
 
-/** What happened to the events for which `capture` has returned. */
+/** What happened to the events whose `capture` call has returned. */
 export interface VisitsVerdict {
   stored: number;
   /** Number of missing events that the visitor's library counted as dropped. */

@@ -19,7 +19,7 @@ export interface ShopVisitsOptions {
 /** The results of the visits, as seen by the visitors and by the host in front of the gateway. */
 export interface ShopVisits {
   pages: number;
-  /** The events for which `capture` has returned: their distinct IDs, by event UUID. */
+  /** The events whose `capture` call has returned: their distinct IDs, by event UUID. */
   captured: Map<string, string>;
   entered: Record<Entrance, number>;
   requests: Record<Mishap, number>;

@@ -102,7 +102,7 @@ interface VisitorTabs {
   open(): Promise<Page>;
   goOn(tab: Page): Promise<Page>;
   ready(tab: Page): Promise<unknown>;
-  /** @returns the events for which `capture` has returned */
+  /** @returns the events whose `capture` call has returned */
   capture(tab: Page, count: number): Promise<CapturedEvent[]>;
   close(tab: Page): Promise<void>;
   /** Kills the tab's process, which may contain other tabs. */

@@ -5,7 +5,7 @@ import type { Driver } from './tab.ts';
 type Reply = [type: 1, id: number, error: { message: string } | null, result: unknown];
 
 /**
- * Connects to Marionette, Firefox's remote control protocol, on which WebDriver is based. Commands and responses are
+ * Connects to Marionette, the remote control protocol behind Firefox's WebDriver support. Commands and responses are
  * JSON with a length prefix.
  */
 export async function connectMarionette(port: number): Promise<Driver> {

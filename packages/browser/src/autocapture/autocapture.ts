@@ -83,7 +83,7 @@ function createEventCapture({ options, captureSoon }: Core): (event: Event, with
 const nodesOf = (event: Event): Node[] =>
   Event.prototype.composedPath.call(event).filter((node) => node !== window) as Node[];
 
-/** Returns selectors of elements on which repeated clicks are normal and therefore not rage clicks. */
+/** Returns selectors of elements where repeated clicks are normal, and therefore are not rage clicks. */
 const calmSelectors = (rageclick: Core['options']['rageclick']): string[] =>
   (typeof rageclick === 'object' && rageclick.css_selector_ignorelist) || ['.ph-no-rageclick'];
 

@@ -1,7 +1,7 @@
 import type { Client, Options } from './client.ts';
 import type { CaptureOptions, CaptureResult, JsonValue, Properties } from './values.ts';
 
-/** Internal events of a client. Listeners run in the order in which they were added. */
+/** Internal events of a client. Listeners run in the order they were added. */
 export interface Signals {
   /** The environment's settings were loaded. Null if loading failed. */
   remoteConfig: RemoteConfig | null;
@@ -101,8 +101,8 @@ export interface Core {
   addGate(mayPass: (event: string, options?: CaptureOptions) => boolean): void;
   capture(name: string, properties?: Properties | null, options?: CaptureOptions): CaptureResult | undefined;
   /**
-   * Captures an event without delaying the page. Use it for DOM events to which the page is about to respond. Reads the
-   * page state immediately. The rest of the work runs in a later task, or earlier if `settle` is called.
+   * Captures an event without delaying the page. Use this for DOM events that the page is about to respond to. Reads
+   * the page state immediately. The rest of the work runs in a later task, or earlier if `settle` is called.
    */
   captureSoon(name: string, properties: () => Properties): void;
   /**

@@ -1,4 +1,4 @@
-// Defines the components from which an event is built, and decides whether the event belongs to a person profile.
+// Defines the components that make up an event, and decides whether the event belongs to a person profile.
 
 import type { Options } from '../client/client.ts';
 import type { Emitter, Log, Sender, Store } from '../client/core.ts';

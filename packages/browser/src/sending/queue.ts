@@ -176,8 +176,9 @@ interface EventRecords {
 /** Time after which other tabs can read what a tab has written to storage. */
 const settleMs = 300;
 /**
- * Age from which a page adopts records if the browser has no Locks API (without HTTPS, or in an old browser). The page
- * then cannot detect which other pages are open. An open page sends its events before they reach this age.
+ * The age at which a page adopts another page's records if the browser has no Locks API (without HTTPS, or in an old
+ * browser). The page then cannot detect which other pages are open. An open page sends its events before they reach
+ * this age.
  */
 const orphanMs = 60_000;
 

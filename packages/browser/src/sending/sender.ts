@@ -119,7 +119,7 @@ interface FlushTimer {
   flush(): Promise<void>;
   /**
    * Sends queued events in a separate task, because compressing many events takes time, and the last event may come
-   * from a click to which the page must respond.
+   * from a click that the page must respond to.
    */
   flushSoon(): void;
 }

@@ -14,7 +14,7 @@ import { openStores } from '../storage/store.ts';
 export interface Started {
   core: Core;
   parts: EventParts;
-  /** The distinct ID with which the client must identify an anonymous visitor. */
+  /** The distinct ID to pass to `identify` if the visitor is anonymous. */
   identified: string | null | undefined;
 }
 
@@ -66,7 +66,7 @@ export function createCore(client: Client, options: Options, log: Log): Started 
 
 type Listeners = { [Name in keyof Signals]?: Set<(detail: Signals[Name]) => void> };
 
-/** Creates an emitter on which a listener that throws does not affect other listeners or the caller of `emit`. */
+/** Creates an emitter. If a listener throws, this does not affect other listeners or the caller of `emit`. */
 function createEmitter(log: Log): Emitter {
   const listeners: Listeners = {};
   return {

@@ -26,7 +26,7 @@ const maxFilters = 200;
 const longestKey = 400;
 
 export interface Cohort {
-  /** The name by which SQL references the cohort. */
+  /** The name that SQL uses for the cohort. */
   name?: string | null;
   isStatic: boolean;
   /** A dynamic cohort's filter tree, in the form `{type, values}`. */

@@ -29,7 +29,7 @@ export interface EventsPlan {
 }
 
 const usualLimit = 100;
-/** Number of milliseconds by which client clocks may be ahead. */
+/** How far ahead client clocks may be, in milliseconds. */
 const aheadMs = 5000;
 
 export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan {

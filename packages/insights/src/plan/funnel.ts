@@ -143,7 +143,7 @@ function attributionOf(
   return { by, step };
 }
 
-/** Rejects invalid combinations, in the order in which clients expect the errors. */
+/** Rejects invalid combinations, in the order that clients expect. */
 function refuse(filter: FunnelsFilter, series: EventsNode[]): void {
   const { funnelFromStep: from, funnelToStep: to, exclusions = [], funnelOrderType: order } = filter;
   const last = series.length - 1;

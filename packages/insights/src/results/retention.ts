@@ -40,7 +40,7 @@ function tableOf(
     if (cells !== undefined) cells[at] = (cells[at] ?? 0) + more;
   };
   for (const { row, column, count, total, valueCount: summed } of rows) {
-    // In a cumulative table, an actor also counts for all intervals before the interval in which it last returned.
+    // In a cumulative table, an actor also counts for all intervals before its last return.
     const first = plan.isCumulative && column > 0 ? 1 : column;
     for (let at = first; at <= Math.min(column, last); at++) {
       add(counts, row, at, plan.shows === 'count' ? count : total);

@@ -223,7 +223,7 @@ function filterOf({ period: { period }, context }: LineResult) {
   return { insight: 'TRENDS', date_from, date_to, interval: period.interval };
 }
 
-/** Formats both ends of a range for a response, in which the end is inclusive. */
+/** Formats both ends of a range for a response. In responses, the end is inclusive. */
 export function formatRange({ from, to }: { from: number; to: number }, { clock }: PlanContext) {
   return { date_from: formatIso(from, clock), date_to: formatIso(to - 1, clock, to % 1000 === 0 ? '.999999' : '') };
 }

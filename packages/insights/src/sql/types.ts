@@ -21,7 +21,7 @@ export interface SqlType {
   isNullable: boolean;
   /** The type name of an integer in responses. In the engines, all integers have 64 bits. */
   integer?: 'UInt8' | 'UInt32' | 'UInt64' | 'Int64';
-  /** The time zone in which a time is shown and divided into days. */
+  /** The time zone for showing a time and for dividing time into days. */
   zone?: string;
   /** Whether a time is shown with fractions of a second. */
   hasFraction?: boolean;

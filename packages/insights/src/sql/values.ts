@@ -1,4 +1,4 @@
-// Converts values from the format in which an engine returns them to the format of the API.
+// Converts values from an engine's format to the format of the API.
 
 import { createTimeZone } from '@millrace/schedule';
 import type { SqlType } from './types.ts';

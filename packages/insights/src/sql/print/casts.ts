@@ -120,7 +120,7 @@ function clickhouseCast(pair: string, x: Fragment, zone: Fragment): Fragment {
 export const compactJson = (json: Fragment) =>
   sql`regexp_replace((${json})::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g')`;
 
-/** Prints a JSON object with sorted keys, because PostgreSQL does not keep the order in which a client sent them. */
+/** Prints a JSON object with sorted keys, because PostgreSQL does not keep the client's order. */
 export const compactObject = (json: Fragment) =>
   sql`(SELECT '{' || coalesce(string_agg(to_json(key)::text || ':' || ${compactJson(sql`value`)}, ',' ORDER BY key COLLATE "pg_c_utf8"), '') || '}'
     FROM jsonb_each(${json}))`;

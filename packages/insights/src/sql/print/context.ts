@@ -1,4 +1,4 @@
-// The context in which a query is printed: the dialect, the project, and one bound value per constant.
+// The context for printing a query: the dialect, the project, and one bound value per constant.
 
 import type { Dialect } from '../../event-store/dialect.ts';
 import type { EventKey } from '../../event-store/queries.ts';
@@ -9,7 +9,7 @@ import type { SqlType } from '../types.ts';
 export interface Printing {
   dialect: Dialect;
   isPostgres: boolean;
-  /** The project to which every base table is limited. */
+  /** The project that every base table is limited to. */
   projectId: number;
   /** Returns a number for the name of a column or relation. Each number is unique within the query. */
   nextNumber(): number;

@@ -181,7 +181,7 @@ function propertyText(
  */
 export const propertiesWithColumns: ReadonlySet<string> = new Set([...propertyColumns.few, ...propertyColumns.many]);
 
-/** Prints an object with sorted keys, because PostgreSQL does not keep the order in which a client sent them. */
+/** Prints an object with sorted keys, because PostgreSQL does not keep the client's order. */
 function sortedObject(
   property: Extract<TableColumn, { of: 'property' }>['property'],
   text: Fragment,

@@ -6,7 +6,7 @@ import { flag } from '../types.ts';
 import { findColumn, readColumn, type Scope } from './scope.ts';
 import { timeConstant } from './values.ts';
 
-/** The time column of each table to which `{filters}` applies its date range. */
+/** For each table, the time column that `{filters}` limits to its date range. */
 export const timeColumns: Readonly<Record<string, string | undefined>> = {
   events: 'timestamp',
   sessions: '$start_timestamp',

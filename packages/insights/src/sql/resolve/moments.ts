@@ -11,7 +11,7 @@ import { convert, dateConstant, intConstant, isConstant, readDate, textOf, timeC
 
 const dayMs = 86_400_000;
 
-/** Returns the local date on which the query runs, moved by a number of days. */
+/** Returns the local date on which the query runs, plus a number of days. */
 function today(scope: Scope, days: number): Expression {
   const { now, zone } = scope.run.settings;
   return dateConstant(new Date(createTimeZone(zone).toWallTime(now) + days * dayMs).toISOString().slice(0, 10));

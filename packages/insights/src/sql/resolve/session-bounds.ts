@@ -1,4 +1,4 @@
-// Finds the time range to which WHERE limits sessions. Sessions are computed from their events, so a query without such
+// Finds the time range that WHERE limits sessions to. Sessions are computed from their events, so a query without such
 // a range reads all events of the project.
 
 import type { Comparator, Expression, JoinedRelation, TableRelation, TimeBound } from '../tree.ts';
