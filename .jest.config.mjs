@@ -18,9 +18,9 @@ export default {
   setupFiles: ['<rootDir>/packages/stack/src/jest/seed-properties.mjs'],
   transform: {},
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.millrace/'],
-  // Longer than the timeout of `eventually`, so that a busy machine does not fail tests.
+  // Longer than the timeout of `eventually`, so that on a busy machine, a test does not end before its wait does.
   testTimeout: 180_000,
-  // One more than the number of CPU cores, because tests also wait for timeouts and brokers.
+  // Run one more worker than there are CPU cores, because tests also wait for timeouts and brokers.
   maxWorkers: Math.min(availableParallelism() + 1, 4),
   workerIdleMemoryLimit: '1500MB',
 };

@@ -23,7 +23,7 @@ export class Refusal extends Error {
 export class ImportStopped extends Error {
   readonly exitCode: number;
 
-  /** @param exitCode 1, or 130 if a user interrupted the import */
+  /** @param exitCode the exit code: 1, or 130 if a user interrupted the import */
   constructor(message: string, exitCode = 1) {
     super(message);
     this.name = 'ImportStopped';

@@ -50,7 +50,7 @@ export function addHostOptions(command: Command, scopes: string): Command {
  */
 const timeoutMs = 60_000;
 
-/** @throws UsageError that names the missing option */
+/** Creates a client for a project's paths. @throws UsageError that names the missing option */
 export function createProjectApiClient(options: ApiOptions, terminal: Terminal): Api {
   return createApiClient(`/api/projects/${encodeURIComponent(options.project)}/`, options, terminal);
 }

@@ -74,7 +74,7 @@ function nameOf(command: Command): string {
   return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
-/** @throws UsageError if neither the option nor the environment has a valid PostgreSQL URL */
+/** Returns the database URL. @throws UsageError if neither the option nor the environment has a valid PostgreSQL URL */
 export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): string {
   const url = options.databaseUrl || addressIn(terminal.env);
   if (!url)

@@ -99,7 +99,7 @@ export const gatewayWarnings = {
   invalid_event: 'error',
   /** An event was nested too deeply to be processed. Only this event was dropped. */
   malformed_event_properties: 'error',
-  /** The event was dropped. Only Capture v1, which is stricter than the other protocols, reports this. */
+  /** This event was dropped. Only Capture v1, which is stricter than the other protocols, reports this problem. */
   event_name_too_long: 'error',
   invalid_distinct_id: 'error',
   distinct_id_too_large: 'error',

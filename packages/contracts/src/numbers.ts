@@ -26,7 +26,7 @@ const kinds: Record<string, NumberFormat['kind']> = {
   currency: 'currency',
 };
 
-/** @param source the query, without the node that contains display settings */
+/** Returns the number format of a query. @param source the query, without the node that contains display settings */
 export function readNumberFormat(source: Readonly<Record<string, unknown>> | null): NumberFormat {
   if (source?.kind === 'FunnelsQuery') return percentFormat;
   const { trendsFilter: filter } = source ?? {};

@@ -38,14 +38,14 @@ export function createReportLinks({ publicAppUrl, publicApiUrl }: PublicUrls, pr
   };
 }
 
-/** @param at the insight's index in the report */
+/** Creates the link to a picture. @param at the insight's index in the report */
 export function createPictureLink(publicApiUrl: string | undefined, reportId: string, at: number): string | null {
   return publicApiUrl === undefined
     ? null
     : `${publicApiUrl.replace(/\/+$/, '')}/api/report_pictures/${reportId}/${at}`;
 }
 
-/** @param unsubscribeId the email's ID */
+/** Creates a link for unsubscribing. @param unsubscribeId the email's ID */
 export function createUnsubscribeLink(publicApiUrl: string | undefined, unsubscribeId: string): string | null {
   return publicApiUrl === undefined ? null : `${publicApiUrl.replace(/\/+$/, '')}/api/unsubscribe/${unsubscribeId}`;
 }

@@ -152,7 +152,7 @@ function shownRows({ query_kind: kind, figures, table, left_out: omitted }: Repo
   };
 }
 
-/** @param column the name of the column, which indicates what a number measures */
+/** Formats a cell. @param column the name of the column, which indicates what a number measures */
 function cellText(cell: string | number | boolean | null, column: string): string {
   if (cell === null) return '';
   if (typeof cell === 'number' && column === 'percent of the first') return formatPercent(cell);
@@ -276,7 +276,7 @@ function colorOfChange({ value, before, format }: Figure): string {
 /** Matches the suffix of a formatted number. */
 const unit = / (points|on average)$/;
 
-/** @param colorsOfLast the color of the last cell of each row */
+/** Formats a table as HTML. @param colorsOfLast the color of the last cell of each row */
 function tableHtml(
   head: readonly string[],
   rows: readonly (readonly string[])[],

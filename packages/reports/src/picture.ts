@@ -275,7 +275,7 @@ function escaped(text: string): string {
 
 let drawing: Promise<Uint8Array[]> | undefined;
 
-/** @param svg the result of `drawInsight` @returns a PNG with a width of 1,280 pixels */
+/** Converts an SVG from `drawInsight` to a PNG with a width of 1,280 pixels. */
 export async function toPng(svg: string): Promise<Buffer> {
   drawing ??= prepare().catch((error: unknown) => {
     // Discard the failed attempt, so that the next picture starts the renderer again.

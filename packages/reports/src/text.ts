@@ -30,7 +30,7 @@ export function formatRange({
   return first === last ? `${first}, ${from.slice(11, 16)} to ${to.slice(11, 16)}` : `${first} to ${last}`;
 }
 
-/** Formats the date of an ISO 8601 time, as it is at the time's own UTC offset. */
+/** Formats the date of an ISO 8601 time with an offset, in local time at that offset. */
 const dayText = (iso: string) => day.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`));
 
 /** Formats a date, for example as `Monday, 16 November 2026`. */

@@ -93,7 +93,7 @@ export function listOffsetSpans(name: string, { from, to }: { from: number; to: 
  */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** @throws RangeError if the time zone does not exist */
+/** Returns a cached formatter. @throws RangeError if the time zone does not exist */
 function formatterOf(name: string): Intl.DateTimeFormat {
   const known = formatters.get(name);
   if (known !== undefined) return known;

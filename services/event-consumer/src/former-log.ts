@@ -11,7 +11,7 @@ import {
 import { type Logger, type Metrics, type Stoppable, sleep } from '@millrace/runtime';
 import { describeFailure } from './failures.ts';
 
-/** A consumer group that can also read the PostgreSQL log. */
+/** A consumer group, with a function that joins it to read the PostgreSQL log. */
 export interface FormerLogReader extends TopicGroup {
   join(): Promise<LogConsumer>;
 }

@@ -105,7 +105,7 @@ async function freezeInsideBatches(consumer: ServiceProcess): Promise<void> {
       `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'event-consumer'
           AND wait_event_type = 'Lock'`,
     );
-    // One process has at most three such sessions, so four of them belong to both consumers.
+    // One process has at most three sessions that wait for a lock, so four of them belong to both consumers.
     return waiting.length >= 4;
   });
   consumer.freeze();

@@ -12,7 +12,7 @@ import { createStoryLoad } from './story-load.ts';
 export interface ChaosOptions {
   seconds: number;
   seed: number;
-  /** Events per second. A busy machine may need a lower rate. */
+  /** The number of events to send per second. A busy machine may need a lower rate. */
   rate: number;
 }
 
@@ -112,7 +112,7 @@ export async function runFaultPhases(run: ChaosRun, faults: readonly Fault[]): P
   return results;
 }
 
-/** An empty list of names selects all faults. @throws Error for an unknown name */
+/** Selects faults by name. An empty list selects all faults. @throws Error for an unknown name */
 export function selectFaults(faults: readonly Fault[], names: readonly string[]): Fault[] {
   const known = faults.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));

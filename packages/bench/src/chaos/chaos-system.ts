@@ -38,7 +38,7 @@ export interface ChaosSystem extends ChaosServices {
 type ServiceFiles = ReleaseBuild['files'];
 
 export interface ChaosServices {
-  /** @param port the port of the stopped gateway that the new one replaces, or 0 for any free port */
+  /** Starts a gateway. @param port the port of the stopped gateway that it replaces, or 0 for any free port */
   startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
   startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
 }
@@ -120,7 +120,7 @@ async function prepareDatabase(address: string): Promise<TestTenant> {
   return createTestTenant(address);
 }
 
-/** The started services are stopped when the run ends. */
+/** Creates a function that starts services. They are stopped when the run ends. */
 export function createServiceStarter(
   settings: Record<string, string>,
   onEnd: (stop: () => unknown) => void,

@@ -5,7 +5,7 @@ import type { Print } from '../harness/command.ts';
 
 export type ConsumerPool = ReturnType<typeof createConsumerPool>;
 
-/** The pool restarts a consumer that ends unexpectedly, as an orchestrator does. */
+/** Creates a pool of consumers. It restarts a consumer that ends unexpectedly, as an orchestrator does. */
 export function createConsumerPool(start: () => Promise<ServiceProcess>, print: Print) {
   const running: ServiceProcess[] = [];
   const wanted = new Set<ServiceProcess>();

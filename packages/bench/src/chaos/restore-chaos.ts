@@ -18,7 +18,7 @@ interface Round extends ChaosRun {
 }
 
 const consumers = 2;
-/** How long events are sent after archiving. Some of them are stored within this time, but not archived. */
+/** How many milliseconds to keep sending events after archiving, so that some are stored but not archived. */
 const unarchivedMs = 4000;
 
 /**

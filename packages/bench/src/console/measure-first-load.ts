@@ -20,7 +20,7 @@ export interface BuiltSite {
   path: string;
 }
 
-/** @throws Error if npm is not available */
+/** Downloads Unleash with npm. @throws Error if npm is not available */
 export async function fetchUnleash(directory: string): Promise<BuiltSite> {
   const archive = `${unleash.replace('@', '-')}.tgz`;
   for (const command of [`npm pack ${unleash} --silent`, `tar xzf ${archive} package/frontend/build`]) {

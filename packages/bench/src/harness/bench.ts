@@ -25,7 +25,7 @@ export interface Bench {
   topics: BenchTopics;
   prefix: string;
   print: Print;
-  /** @param program the path from the repository root */
+  /** Compiles a program. @param program the path from the repository root */
   compile(program: string): Promise<string>;
   /**
    * Starts a program and waits until it is ready. Adds `settings` to the settings for the benchmark's database and

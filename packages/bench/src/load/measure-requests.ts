@@ -15,7 +15,7 @@ export interface LoadJob {
    */
   status?: number;
   connections: number;
-  /** Null for a closed loop (see `sendRequests`). */
+  /** The rate of an open loop, or null for a closed loop (see `sendRequests`). */
   requestsPerSecond: number | null;
   durationMs: number;
 }

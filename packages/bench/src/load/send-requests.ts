@@ -107,7 +107,7 @@ interface RequestStream {
    */
   requestsPerSecond: number | null;
   durationMs: number;
-  /** Returns the bytes of the request with the given number. `dueAt` is a timestamp as from `performance.now()`. */
+  /** Returns the bytes of the request with the given number. `dueAt` can be compared to `performance.now()`. */
   bytesOf(index: number, dueAt: number): Buffer;
   /** Receives the status of each response, or 0 if the connection broke. */
   onResponse(index: number, status: number, latencyMs: number): void;

@@ -40,7 +40,7 @@ function buildEvent(seed: number, eventBytes: number) {
   return { ...event, properties: createFillerProperties(seed, eventBytes - JSON.stringify(event).length) };
 }
 
-/** @param line the request line without the version, for example `GET /path` */
+/** Formats a request. @param line the request line without the version, for example `GET /path` */
 export function formatHttpRequest(line: string, headers: Record<string, string>, body?: object): string {
   const text = body === undefined ? '' : JSON.stringify(body);
   const length = String(Buffer.byteLength(text));

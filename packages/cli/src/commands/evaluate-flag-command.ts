@@ -53,7 +53,7 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
   });
 }
 
-/** @throws Refusal if the flag does not exist */
+/** Requests an evaluation and its explanation. @throws Refusal if the flag does not exist */
 async function requestReason(key: string, options: EvaluateOptions, terminal: Terminal): Promise<Reason> {
   const query = new URLSearchParams({
     distinct_id: options.distinctId,

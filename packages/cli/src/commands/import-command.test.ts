@@ -134,12 +134,12 @@ describe('importing a file with invalid lines', () => {
     expect(batches).toEqual([]);
   });
 
-  test('sends only the valid lines with --skip-invalid', async () => {
+  test('with --skip-invalid, sends only the valid lines', async () => {
     expect(await runJson(['--skip-invalid'])).toMatchObject({ exitCode: 0, imported: 2, rejected: 2, rejectedLines });
     expect(sentNames()).toEqual(['e1', 'e5']);
   });
 
-  test('checks the file without sending events with --dry-run', async () => {
+  test('with --dry-run, checks the file without sending events', async () => {
     expect(await runJson(['--dry-run', '--skip-invalid'])).toMatchObject({ outcome: 'checked', rejected: 2 });
     expect(batches).toEqual([]);
   });

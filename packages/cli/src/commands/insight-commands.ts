@@ -103,7 +103,7 @@ function readContent(file: string, terminal: Terminal): Promise<string> {
   });
 }
 
-/** @throws UsageError that describes what is wrong with the file */
+/** Reads a query from a file. @throws UsageError that describes what is wrong with the file */
 async function readQuery(file: string, terminal: Terminal): Promise<unknown> {
   const content = await readContent(file, terminal);
   try {

@@ -129,7 +129,7 @@ interface Bootstrapped {
   projectId: number;
   environmentId: number;
   projectApiKey: string;
-  /** Returned only here, because the database stores only the key's hash. */
+  /** The key. It is returned only once, because the database stores only its hash. */
   personalApiKey: string;
 }
 

@@ -133,6 +133,6 @@ test.each([
     1,
     '404',
   ],
-])('rejects %s and names it', async (_, args, exitCode, message) => {
+])('rejects %s with an error that names it', async (_, args, exitCode, message) => {
   expect(await run(...args)).toMatchObject({ exitCode, err: expect.stringContaining(message) });
 });

@@ -24,7 +24,7 @@ export async function advanceSequences(tx: Transaction): Promise<number> {
   return sequences;
 }
 
-/** Returns true while PostgreSQL is replaying the write-ahead log. Until the end, the database is read-only. */
+/** Returns true while PostgreSQL is replaying the write-ahead log. During this time, the database is read-only. */
 export async function isInRecovery(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }>('SELECT pg_is_in_recovery() AS is');
   return row?.is === true;

@@ -111,7 +111,7 @@ function partitionsOf(
   );
 }
 
-/** Shares of free disk space. Below the first one, the finding is a warning, and below the second one, a problem. */
+/** Shares of free disk space. Below the first, the finding is a warning, and below the second, it is a problem. */
 const littleShare = 0.2;
 const tooLittleShare = 0.05;
 

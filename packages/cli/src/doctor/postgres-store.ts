@@ -105,7 +105,7 @@ export async function readConnections(sql: Sql): Promise<{ used: number; most: n
   return row ?? { used: 0, most: 1 };
 }
 
-/** Returns the settings that are disabled although a server crash can then lose acknowledged data. */
+/** Returns the disabled settings that would protect acknowledged data in a server crash. */
 export async function readUnsafeSettings(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(
     `SELECT name FROM pg_settings

@@ -1,4 +1,4 @@
-// Finds the persons who belong to a cohort or for whom a flag evaluates to on.
+// Finds the persons who belong to a cohort or for whom a flag is on.
 
 import type { Sql } from '@millrace/db';
 import type { CompiledFlags } from '../compile/compiled.ts';

@@ -19,7 +19,7 @@ export interface MembersToCount {
 
 /** PostgreSQL's `grouping` function accepts at most 31 columns. */
 const maxColumns = 31;
-/** Above this number of combinations of values in a sample of persons, evaluating persons individually is faster. */
+/** If a sample of this many persons has more combinations of values, evaluating persons individually is faster. */
 const sample = { persons: 10_000, combinations: 1000 };
 /** Memory limit for all combinations, in bytes. */
 const maxBytes = 16 * 1024 * 1024;

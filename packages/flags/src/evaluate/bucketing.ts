@@ -56,7 +56,7 @@ export function computeRolloutHash(flag: CompiledFlag, id: string): number {
   return id === '' ? 0 : computeBucketHash(`${flag.key}.`, id);
 }
 
-/** Divides 15 hexadecimal digits. It is the double closest to the largest number with 15 such digits. */
+/** The divisor for 15 hexadecimal digits: the double closest to the largest number with 15 such digits. */
 const scale = 2 ** 60;
 
 /**

@@ -152,7 +152,7 @@ function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Out
   return typeof expected === 'boolean' ? (value !== false) === expected : value === expected;
 }
 
-/** Number of steps that count for finding and testing a value, in addition to the value's length. */
+/** Number of steps that are counted for finding and testing a value, in addition to the value's length. */
 const stepsOfTest = 8;
 
 function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: Evaluation): Outcome {

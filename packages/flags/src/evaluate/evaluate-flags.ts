@@ -17,7 +17,7 @@ export interface EvaluatedFlags {
 
 /** An evaluation that can pause and resume. The limit in each call applies to all steps since the evaluation began. */
 export interface FlagEvaluation {
-  /** Continues until a flag needs more steps than allowed, and pauses before that flag. */
+  /** Evaluates flags until one needs more steps than allowed, and pauses before that flag. */
   upTo(maxSteps: number): Steps<EvaluatedFlags & { isComplete: boolean }>;
   /** Evaluates all remaining flags. Those that need more steps than allowed fail. */
   atMost(maxSteps: number): Steps<EvaluatedFlags>;

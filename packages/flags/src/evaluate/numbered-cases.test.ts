@@ -270,7 +270,7 @@ test('flag-016: returns true and the payload of true for IDs outside of all vari
   expect(results.f).toMatchObject({ value: true, payload: '"rest"' });
 });
 
-test('flag-017: includes an ID whose hash equals the rollout percentage, and excludes it if the percentage is minimally lower', () => {
+test('flag-017: includes an ID whose hash equals the rollout percentage, and excludes it at a slightly lower percentage', () => {
   const position = computeBucketHash('beta-search-rollout.', 'user-105');
   const exact = position * 100;
   const bounds = [exact, exact * (1 + Number.EPSILON), exact * (1 - Number.EPSILON)].filter(

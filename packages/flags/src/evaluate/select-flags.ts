@@ -45,7 +45,7 @@ export function countFlagsWithheldForRuntime(flags: CompiledFlags, selection: Fl
   ).length;
 }
 
-/** Adds dependencies. Iterates backwards, so that a flag is visited after all flags that depend on it. */
+/** Adds the flags' dependencies. Iterates backwards, so that a flag is visited after all flags that depend on it. */
 function withDependencies(offered: CompiledFlag[], keys: readonly string[]): CompiledFlag[] {
   const requestedKeys = new Set(keys);
   const selected = new Set<number>();

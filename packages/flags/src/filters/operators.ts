@@ -126,7 +126,7 @@ export function compileTest(operator: unknown, expected: unknown, options: TestO
 
 type Comparison = (value: number, expected: number) => boolean;
 
-/** Returns null if the filter's value is not a number. */
+/** Creates a test that compares numbers. Returns null if the filter's value is not a number. */
 function compareNumbers(expected: unknown, holds: Comparison): ValueTest | null {
   const bound = toComparableNumber(expected);
   if (bound === null) return null;

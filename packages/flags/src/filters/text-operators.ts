@@ -51,7 +51,7 @@ function needleOf(expected: unknown): string | null {
   return text.length > longestNeedle ? null : text;
 }
 
-/** Up to this product of the two lengths, the JavaScript engine's own search is faster in all cases. */
+/** If the product of both strings' lengths is at most this, the JavaScript engine's own search is always faster. */
 const maxCompared = 10_000;
 
 /**

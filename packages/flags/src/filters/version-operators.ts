@@ -50,7 +50,7 @@ function rangeFrom(from: SemanticVersion, before: SemanticVersion): VersionRule 
   return { from, before, withPreReleases: from.preRelease.length > 0 };
 }
 
-/** Parses `*`, `1.*` or `1.2.*`. A version without a star works as in the caret operator. Pre-releases never match. */
+/** Parses `*`, `1.*` or `1.2.*`. Without a star, works like the caret operator. Pre-releases never match. */
 function wildcardRule(expected: unknown): VersionRule | null {
   const text = toComparableText(expected).trim().replace(/^v/, '').trim();
   if (!text.includes('*')) return releases(parseVersion(text), nextIncompatible);

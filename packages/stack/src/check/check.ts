@@ -56,7 +56,7 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
   { name: 'spelling (cspell)', program: 'cspell', arguments: ['lint', '--config=.cspell.json', '--no-progress'] },
 ];
 
-/** A status other than 0 means failure. */
+/** The outcome of a check. A status other than 0 means failure. */
 interface Outcome {
   status: number;
   output: string;

@@ -110,7 +110,7 @@ export function detectPlatform(): Platform {
   return own;
 }
 
-/** @param list the platforms in Docker's format: `linux/amd64,linux/arm64` */
+/** Parses a list of platforms in Docker's format: `linux/amd64,linux/arm64`. */
 export function parsePlatforms(list: string): Platform[] {
   const parsed = list.split(',').map((name) => {
     const platform = platforms.find(({ architecture }) => name.trim() === `linux/${architecture}`);

@@ -59,7 +59,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   return 0;
 };
 
-/** @returns the digest of the image for each platform */
+/** Packs an image for each platform. @returns the digest of each image */
 export async function packImages(
   output: string,
   { trees, labels, repository }: { trees: readonly ImageTree[]; labels: Labels; repository: string },

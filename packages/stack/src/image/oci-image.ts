@@ -52,7 +52,7 @@ const programs = {
   WorkingDir: '/app',
 };
 
-/** @param layers the layers with their titles, lowest first */
+/** Creates the image for one platform. @param layers the layers with their titles, lowest first */
 export function platformImage(platform: Platform, { layers, labels, runs = programs }: ImageContent): PlatformImage {
   const config = jsonBlob({
     architecture: platform.architecture,

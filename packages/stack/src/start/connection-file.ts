@@ -36,7 +36,7 @@ export function createConnectionFile(directory: string) {
       // Write to a different file and rename it, so that an incomplete file is never read.
       renameSync(written, file);
     },
-    /** Returns null if no system is ready. */
+    /** Reads the file. Returns null if no system is ready. */
     read: (): Connection | null => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null),
     remove: () => rmSync(file, { force: true }),
   };

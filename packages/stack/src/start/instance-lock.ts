@@ -8,7 +8,7 @@ import { isRunning, readProcessRecord, writeProcessRecord } from '../servers/ser
 /** A substring of the command line of `npm start` (see package.json). */
 const marker = 'bin/start.mjs';
 
-/** @returns a function that releases the lock @throws SetupProblem if a different system uses the directory */
+/** Locks a data directory, and returns a function that releases it. @throws SetupProblem if another system uses it */
 export function lockInstance(directory: string): () => void {
   const lock = join(directory, 'start.lock');
   const own = `${lock}.${process.pid}`;

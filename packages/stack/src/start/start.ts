@@ -20,7 +20,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   const directory = dataDirectory(root);
   const release = lockInstance(directory);
   const connection = createConnectionFile(directory);
-  // If the file exists now, a system that was killed has left it.
+  // If the connection file exists now, it was left behind by a system that was killed.
   connection.remove();
   if (isFresh) setDataAside(directory, progress.print);
   const logDirectory = join(directory, 'logs');

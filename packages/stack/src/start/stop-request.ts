@@ -1,4 +1,4 @@
-/** A request to stop the system. The user makes it, or a failure causes it. */
+/** A request to stop the system, from the user or because of a failure. */
 export interface StopRequest {
   /** Resolves at the first request. */
   made: Promise<void>;

@@ -200,7 +200,7 @@ test('does not record names that are too long, or names from events with too man
   expect(await propertyDefinitions()).toEqual([[1, -1, 'ok', 'Numeric']]);
 });
 
-test('retries a definition that could not be written when the next event with its name arrives', async () => {
+test('if a definition could not be written, writes it at the next event with the same name', async () => {
   let isDown = true;
   await definitions.stop();
   definitions = createDefinitionRecorder({

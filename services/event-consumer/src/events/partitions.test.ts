@@ -123,7 +123,7 @@ describe("a database session that reads the list of partitions while a month's p
     });
   }
 
-  test('the session can read and write the new month', async () => {
+  test('the session can read and write events of the new month', async () => {
     const month = '2017-04-01T00:00:00Z';
     const database = watchedDatabase(fixture.database, async (text, tx) => {
       if (text.includes('pg_advisory_xact_lock')) await holdUpSession(tx);

@@ -166,7 +166,7 @@ test('sends large event rows in chunks, as fast as the server accepts them', asy
   expect(stored.map(({ uuid }) => uuid).sort()).toEqual(rows.map(({ uuid }) => uuid).sort());
 });
 
-test('stores strings unchanged that contain special characters of the COPY format', async () => {
+test('stores strings that contain special characters of the COPY format without changes', async () => {
   await createEventPartitions(fixture.database).ensure([timestampMs]);
   const specialTexts = ['\\', '\\N', '\\.', 'a\tb', 'a\nb', 'a\r\nb', '\u2028', '"\'', 'ü\u{1f600}', ''];
   const rows = specialTexts.map((text) =>

@@ -21,7 +21,7 @@ import type { FindProject } from './projects.ts';
 
 export interface Intake {
   events: AdmittedEvent[];
-  /** These warnings are stored even if no event is stored. */
+  /** Warnings that are stored even if no event is stored. */
   warnings: StoredWarning[];
   deadLetters: DeadLetter[];
   dropped: (DropReason | OwnerlessReason)[];
@@ -103,7 +103,7 @@ export interface AdmittedEvent {
   timestampMs: number;
   capturedAtMs: number;
   hasUnreadableTimestamp: boolean;
-  /** These warnings are stored only if the event is not a duplicate. */
+  /** Warnings that are stored only if the event is not a duplicate. */
   warnings: RuleWarning[];
   /** Why the event is dropped before the rules are applied. Ignored if the event is a duplicate. */
   refusal?: Refusal;

@@ -141,7 +141,7 @@ export function parseRecord(value: Buffer): ParsedRecord {
   return checkRecord(record);
 }
 
-/** Checks the required fields of a record. @param record must be cleaned and not nested too deeply */
+/** Checks the required fields of a record. @param record a record that is cleaned and not nested too deeply */
 function checkRecord(record: JsonObject): ParsedRecord {
   const { kind, uuid, token, now } = record;
   if (uuid === undefined || uuid === null || uuid === '') return invalid('empty_uuid', '`uuid` is missing.');

@@ -49,7 +49,7 @@ export function createProjectResolver({
   const byId = new LRUCache<number, Remembered>({ max: maxProjects });
   const idByToken = new LRUCache<string, number>({ max: maxProjects });
   const withEvents = new LRUCache<number, true>({ max: maxProjects });
-  /** Increases with every change. The result of a query that started before a change is not cached. */
+  /** A counter that increases with every change. The result of a query that started before a change is not cached. */
   let generation = 0;
 
   changes.subscribe((change) => {

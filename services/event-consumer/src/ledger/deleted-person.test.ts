@@ -196,7 +196,7 @@ test('deleting persons while batches create, merge and change them causes no dea
           (error: Error) => error,
         );
       for (let result = await outcome(false); result instanceof Error; result = await outcome(true)) {
-        // A lost race is retried. A deadlock would be a bug in the lock order.
+        // The loser of the race gets a LedgerConflict and is retried. A deadlock would be a bug in the lock order.
         expect([result.name, 'code' in result ? result.code : null]).toEqual(['LedgerConflict', null]);
       }
     }

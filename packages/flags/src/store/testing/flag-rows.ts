@@ -4,7 +4,7 @@ import type { Sql } from '@millrace/db/sql';
 export interface FlagRows {
   addFlag(environmentId: number, key: string, columns?: Record<string, unknown>): Promise<number>;
   addCohort(environmentId: number, columns: Record<string, unknown>): Promise<number>;
-  /** @param ids the distinct IDs, starting with the main one */
+  /** Adds a person. @param ids the distinct IDs, starting with the main one */
   addPerson(environmentId: number, ids: string[], properties?: Record<string, unknown>): Promise<string>;
 }
 
