@@ -41,7 +41,7 @@ const query = { kind: 'InsightVizNode', source };
 const paid = [{ key: 'plan', value: 'paid', operator: 'exact', type: 'event' }];
 const dataOf = ({ result }: { result: { data: number[] }[] | null }) => result?.map(({ data }) => data) ?? null;
 
-test('insight-247, insight-248, insight-249: returns no insight result at first, computes it on request, and then returns it from the cache', async () => {
+test("insight-247, insight-248, insight-249: computes an insight's result only on request, and then caches it", async () => {
   const { id } = await made('insights', { query });
   const before = (await get(`insights/${id}/`)).body;
   expect(before).toMatchObject({ result: null, is_cached: false, last_refresh: null, filters_hash: null });

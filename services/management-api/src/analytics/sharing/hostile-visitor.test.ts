@@ -154,7 +154,7 @@ it('visitor-002 shows only the documented fields, and nothing that identifies th
   for (const secret of [...secrets, `"id":${dashboard}`]) expect(text).not.toContain(secret);
 });
 
-it('visitor-003 returns 400 for query parameters and 405 for other methods, and ignores credentials', async () => {
+it('visitor-003 returns 400 for query parameters and 405 for methods other than GET, and ignores credentials', async () => {
   await storeOrders();
   const token = await share('insights', await create('insights', { name: 'Orders', query: trends }));
   const before = await numbersOf(token);

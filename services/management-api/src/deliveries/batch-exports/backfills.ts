@@ -20,7 +20,7 @@ const maxRunning = 10;
  * running, it continues.
  * @param byStoredTime whether events are selected by the time when they were stored, as in scheduled runs, or by their
  *   own timestamp
- * @param exported the export, which this transaction must have locked
+ * @param exported a batch export that this transaction has locked
  * @throws AppError `invalid` if the backfill would need too many runs, or if too many other backfills are running
  * @returns the ID of the backfill, and whether this call started it
  */

@@ -621,7 +621,7 @@ describe('individual live streams', () => {
     expect(client.events).toEqual([]);
   });
 
-  test('live-024: returns 405 for other methods, and a stream for any Accept header', async () => {
+  test('live-024: returns 405 for methods other than GET, and a stream for any Accept header', async () => {
     const headers = bearer(tenant.personalApiKey);
     for (const method of ['HEAD', 'POST', 'PUT']) {
       for (const path of [pathOf(tenant), '/events']) {

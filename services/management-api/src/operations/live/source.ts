@@ -76,7 +76,7 @@ function createWatcherRegistry() {
     },
     /**
      * Passes an event to the watchers only once, even if the log delivers it several times.
-     * @param storedAt time when the event was stored, by the database's clock. Watchers that started after this time do
+     * @param storedAt the time when the event was stored, by the database's clock. Watchers that started after this time do
      *   not receive the event. The default is the current time.
      */
     publish(projectId: number, event: LiveEvent, storedAt?: Date): void {
