@@ -87,7 +87,7 @@ test.each([
     { credentials: withKey, bodies: inField('session_recording_url_trigger_config') },
   ],
 ] as const)(
-  'the process stays responsive for %s',
+  'the process stays responsive when it receives hostile JSON for %s',
   async (_where, method, path, { credentials, bodies }) => {
     const before = await figures();
     for (const hostile of bodies) {

@@ -66,10 +66,7 @@ export function toTimeSpan(
   return { after, before };
 }
 
-/**
- * The earliest time at which a range can begin. An earlier time could fall in a year that PostgreSQL or JavaScript
- * writes with a sign in some time zone.
- */
+/** Ranges cannot begin earlier. An earlier hour could be in a year that is written with a sign in some time zone. */
 const firstMoment = new Date('1000-01-01T00:00:00Z');
 
 /** Milliseconds since the epoch, from PostgreSQL's earliest time in 4713 BC to JavaScript's latest time. */

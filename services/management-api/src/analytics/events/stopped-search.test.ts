@@ -88,7 +88,7 @@ test('returns the events found so far after two seconds, even if the search coul
   expect([next.next, agesOf(next.results)]).toEqual([null, [150]]);
 });
 
-test('returns 503 with suitable advice when a search that cannot be divided takes too long', async () => {
+test('returns 503 and suggests faster parameters when a search that cannot be divided takes too long', async () => {
   const { status, body } = await (await getWhileLocked(`?${ofPlan('pro')}&distinct_id=40`))();
   expect([status, body.code]).toEqual([503, 'query_timeout']);
   expect(body.detail).toBe('The search took too long. To make it faster, use a shorter range of `after` and `before`.');

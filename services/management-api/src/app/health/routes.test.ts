@@ -131,7 +131,7 @@ test('without an event log, reports everything except the lag', async () => {
   await without.stop();
 });
 
-test('reports the age of the copies in ClickHouse', async () => {
+test('reports how old the latest events and persons in ClickHouse are', async () => {
   const copied = await startTestApi({ otherStore: { events: {} as EventStore, maxMs: 1000 } });
   const own = await createTestTenant(copied.database);
   const { sql } = copied.database;

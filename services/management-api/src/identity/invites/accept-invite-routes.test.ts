@@ -138,20 +138,20 @@ describe('the first API key of a user who was invited with a limited key', () =>
     return signUp(id, { token });
   };
 
-  test('the new key has the scopes of the key that created the invite', async () => {
+  test("the invited user's key has the scopes of the key that created the invite", async () => {
     const { body } = await joinedBy({ scopes: ['organization_member:write', 'user:read'] });
     expect(await powersOf(body.personal_api_key)).toEqual([['organization_member:write', 'user:read'], [], [], null]);
     expect((await api.get('/api/projects/', body.personal_api_key)).status).toBe(403);
   });
 
-  test('the new key is limited to the same organizations, and cannot create another organization', async () => {
+  test("the invited user's key is limited to the inviting key's organizations, and cannot create an organization", async () => {
     const { body } = await joinedBy({ scopedOrganizations: [acme.organizationId] }, 8);
     expect(await powersOf(body.personal_api_key)).toEqual([['*'], [acme.organizationId], [], null]);
     const own = await api.send('POST', '/api/organizations/', { key: body.personal_api_key, body: { name: 'Own' } });
     expect(own.status).toBe(403);
   });
 
-  test("the new key and the invite expire at the same time as the inviter's key", async () => {
+  test("the invited user's key and the invite expire at the same time as the inviter's key", async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { body } = await joinedBy({ expiresAt });
     const [, , , end] = await powersOf(body.personal_api_key);

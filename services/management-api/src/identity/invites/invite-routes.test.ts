@@ -308,7 +308,7 @@ describe('several invites in one request', () => {
     mailing = before;
   });
 
-  test('returns no body without a `Prefer` header', async () => {
+  test('creating several invites returns no body without a `Prefer` header', async () => {
     const response = await api.send('POST', `${path}bulk/`, { key: acme.A.key, body: [{ target_email: newEmail() }] });
     expect([response.status, response.body]).toEqual([200, undefined]);
   });

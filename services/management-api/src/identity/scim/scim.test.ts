@@ -131,7 +131,7 @@ describe('SCIM users', () => {
       ],
       { active: true },
     ],
-  ])('applies a SCIM change of %s', async (_what, operations, expected) => {
+  ])('applies a SCIM change with %s', async (_what, operations, expected) => {
     const { id } = await make('ada');
     expect(await patch(id, ...operations)).toMatchObject({ status: 200, body: expected });
   });
