@@ -120,7 +120,7 @@ interface DatabaseTls {
 
 /**
  * Returns the TLS settings of a database URL, or null if the URL does not use TLS or refers to a local socket.
- * @throws ConfigError like `toClientConfig`
+ * @throws the errors of `toClientConfig`
  */
 export function readDatabaseTls(address: string): DatabaseTls | null {
   const { ssl, sslnegotiation, ...config } = toClientConfig(address);

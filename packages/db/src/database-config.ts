@@ -68,7 +68,7 @@ export type WithDatabaseAddress<C> = Readonly<Omit<C, 'databaseUrl'> & { databas
 
 /**
  * Returns the config with all database settings combined in `databaseUrl`.
- * @throws ConfigError like `buildDatabaseAddress`
+ * @throws the errors of `buildDatabaseAddress`
  */
 export function withDatabaseAddress<C extends DatabaseConfig & { readonly databaseUrl: string }>(
   config: C,

@@ -50,8 +50,8 @@ export interface AppendSettings {
   /** The maximum total size of accepted records that are not settled. Above this size, `append` rejects immediately. */
   maxInFlightBytes: number;
   /**
-   * A call is rejected after this many milliseconds, whatever the state of its records. `EventLog` promises 3 s, so
-   * this can be at most 2500.
+   * A call is rejected after this many milliseconds, regardless of the state of its records. `EventLog` promises 3 s,
+   * so this can be at most 2500.
    */
   appendTimeoutMs: number;
   /** The maximum record size in bytes. A Kafka topic can have a lower limit, which its broker reports. */

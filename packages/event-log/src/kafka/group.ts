@@ -21,9 +21,9 @@ const requestTimeoutMs = 5000;
 const longestPauseMs = 1000;
 
 /**
- * The size limits of a fetch. kafkajs decodes a response in one go, which blocks the process. On a busy machine, right
- * after startup, decoding megabytes of small records took longer than the session timeout. A record larger than this
- * limit is fetched alone.
+ * The size limits of a fetch. kafkajs decodes a response without a pause, which blocks the process. On a busy machine
+ * right after startup, decoding megabytes of small records took longer than the session timeout. A record larger than
+ * this limit is fetched alone.
  */
 const fetchLimits = { maxBytesPerPartition: 512 * 1024, maxBytes: 1024 * 1024 } as const;
 

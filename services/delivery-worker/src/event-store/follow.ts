@@ -51,7 +51,7 @@ export interface EventCopierDeps {
   logger: Logger;
 }
 
-/** How long a claim lasts in seconds. Longer than any batch takes. */
+/** How long a claim lasts in seconds. This is longer than any batch takes. */
 const leaseSeconds = 600;
 const removalsAtOnce = 500;
 const forgetEveryMs = 3_600_000;

@@ -12,7 +12,7 @@ export const reportsAtOnce = 2;
 export const maxQueryMs = 30_000;
 /** Time limit for all queries of a report in milliseconds. Insights whose queries exceed it show an error. */
 const longestReportMs = 90_000;
-/** How long a claim lasts in seconds. Longer than any attempt takes. */
+/** How long a claim lasts in seconds. This is longer than any attempt takes. */
 const leaseSeconds = 120;
 /**
  * Maximum number of attempts. If the worker stopped during all of them, the report may have caused that, so it fails.

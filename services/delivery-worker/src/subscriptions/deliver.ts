@@ -21,7 +21,7 @@ import type { FairSlots } from '../poll.ts';
 import { type PostOutcome, postJson } from '../post-json.ts';
 import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, postponeMails } from './store.ts';
 
-/** How long a claim lasts in seconds. Longer than any attempt takes, including drawing charts and sending. */
+/** How long a claim lasts in seconds. This is longer than any attempt takes, including drawing charts and sending. */
 const leaseSeconds = 120;
 /** Delays in seconds before the second and each following attempt. The delivery fails after the last attempt. */
 const retryDelaysSeconds = [60, 300, 1800, 7200];

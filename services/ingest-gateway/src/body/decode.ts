@@ -152,7 +152,7 @@ const largeBytes = 128 * 1024;
 
 /**
  * Returns the API key in a large body's outermost object. Returns null for a small body, or without an API key.
- * @throws AppError like `outlineJson`
+ * @throws the errors of `outlineJson`
  */
 async function findEnvelopeKey(json: Buffer, lease: ByteLease): Promise<string | null> {
   return json.length < largeBytes ? null : (await outlineJson(json, lease)).apiKey;

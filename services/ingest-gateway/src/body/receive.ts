@@ -11,7 +11,7 @@ import type { Uploads } from './uploads.ts';
 
 /**
  * Receives a request's body, or the query parameter `data` instead (docs/wire-rules.md#body-decoding).
- * @throws AppError like `receiveBytes`, or `invalid` if the request has no data
+ * @throws the errors of `receiveBytes`, or AppError `invalid` if the request has no data
  */
 export async function receiveBody(
   request: IncomingMessage,

@@ -97,8 +97,9 @@ if (parentPort !== null) listen(parentPort);
 const scan = createScanner();
 
 /**
- * Parses and validates a large body like a small one. If the JSON had to be repaired, it is serialized again.
- * @throws AppError like `parseRequest`
+ * Parses and validates a large body by the rules for small ones. If the JSON had to be repaired, it is serialized
+ * again.
+ * @throws the errors of `parseRequest`
  */
 function scanRequest(json: Buffer, hints: RequestHints): ScannedRequest {
   const { events, ...request } = parseRequest(json, hints);
@@ -127,9 +128,9 @@ function slotsAt({ slots }: Scan, indexes: Int32Array): Int32Array<ArrayBuffer> 
 }
 
 /**
- * Validates a large Capture v1 batch like a small one. The valid events are serialized again, because v1 clients send
- * some properties outside of `properties`.
- * @throws AppError like `parseV1Batch`
+ * Validates a large Capture v1 batch by the rules for small ones. The valid events are serialized again, because v1
+ * clients send some properties outside of `properties`.
+ * @throws the errors of `parseV1Batch`
  */
 function scanBatch(text: string, sdk: V1Head['sdk'], lease: ByteLease): ScannedBatch {
   const { events, uuids, ...validated } = validateBatch(parseV1Batch(text), sdk);

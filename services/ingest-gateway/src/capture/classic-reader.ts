@@ -79,7 +79,7 @@ const plainJson = { compression: null, contentType: 'application/json', contentE
 
 /**
  * Decodes and parses a body, in another thread if it would block this one for too long.
- * @throws AppError like `decodeBody`, `rejectUnknownKey` and `parseRequest`
+ * @throws the errors of `decodeBody`, `rejectUnknownKey` and `parseRequest`
  */
 async function readJson(body: ReceivedBody, context: ReadContext): Promise<ParsedRequest | ScannedRequest> {
   if (isLargeBody(body)) return readInThread(body, context);
@@ -102,7 +102,7 @@ async function readInThread({ raw, hints }: ReceivedBody, context: ReadContext):
 /**
  * Reads an event in a multipart form (`POST /i/v0/ai`). The project API key is in the `Authorization` header or in the
  * event.
- * @throws AppError like `decodeMultipart`, `parseRequest` and `rejectUnknownKey`
+ * @throws the errors of `decodeMultipart`, `parseRequest` and `rejectUnknownKey`
  */
 async function readMultipart(body: ReceivedBody, context: ReadContext): Promise<ParsedRequest | ScannedRequest> {
   const { request, keyInQuery, hints, maxRecordBytes, lease, deps } = context;

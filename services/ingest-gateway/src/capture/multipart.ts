@@ -25,7 +25,7 @@ const largeBytes = 128 * 1024;
 /**
  * Decodes a multipart body to the JSON of its event. The whole body can be compressed with gzip.
  * @returns the JSON of one event, and the names of the parts that are not stored (`assembleEvent`)
- * @throws AppError like `gunzip`, `readParts` and `assembleEvent`, or `too_large` (`too_many_values`)
+ * @throws the errors of `gunzip`, `readParts` and `assembleEvent`, or AppError `too_large` (`too_many_values`)
  */
 export async function decodeMultipart(
   { raw, contentType, bearer }: MultipartBody,

@@ -49,7 +49,8 @@ export function createV1Reader(deps: ReaderDependencies): CaptureReader {
 
 /**
  * Decodes and validates a batch, in another thread if it would block this one for too long.
- * @throws AppError like `receiveV1Body`, `decodeV1Body` and `parseV1Batch`, or `unavailable` if the thread crashed
+ * @throws the errors of `receiveV1Body`, `decodeV1Body` and `parseV1Batch`, or AppError `unavailable` if the thread
+ * crashed
  */
 async function readBatch(
   request: IncomingMessage,

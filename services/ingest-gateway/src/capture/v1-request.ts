@@ -100,7 +100,7 @@ export function createJsonHints(contentEncoding: string): BodyHints {
 /**
  * Receives a body if its encoding is supported.
  * @param options.onReceived a function that is called with the size of the body before decompression
- * @throws AppError like `findDecompressor` and `receiveBytes`
+ * @throws the errors of `findDecompressor` and `receiveBytes`
  */
 export async function receiveV1Body(
   request: IncomingMessage,
@@ -118,7 +118,7 @@ export async function receiveV1Body(
 /**
  * Decompresses a body to JSON. If the result is not text, decodes it as on the other paths, because some clients do not
  * declare gzip.
- * @throws AppError like `findDecompressor` and `decodeBody`
+ * @throws the errors of `findDecompressor` and `decodeBody`
  */
 export async function decodeV1Body(
   { raw, hints }: ReceivedBody,

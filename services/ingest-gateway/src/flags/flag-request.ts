@@ -30,7 +30,7 @@ const maxFlagRequestBytes = 1024 * 1024;
 /**
  * Receives and parses a flag request, with the same encodings as for events.
  * @returns null for a GET request without an API key
- * @throws AppError like `receiveBody`, `decodeBody` and `readFields`
+ * @throws the errors of `receiveBody`, `decodeBody` and `readFields`
  */
 export async function readFlagRequest(
   request: IncomingMessage,

@@ -238,7 +238,7 @@ function isObjectAt(json: Buffer, from: Int32Array, at: number): boolean {
   return start !== 0 && json[start] === 0x7b;
 }
 
-/** Parses a field. Returns undefined if it is missing. @throws AppError see `requireParsableLength` */
+/** Parses a field. Returns undefined if it is missing. @throws the error of `requireParsableLength` */
 function readValue(json: Buffer, from: Int32Array, at: number): unknown {
   const start = from[at] ?? 0;
   if (start === 0) return undefined;

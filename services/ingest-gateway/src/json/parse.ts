@@ -10,7 +10,7 @@ import { requireParsableLength } from './parse-limit.ts';
  * property, so callers must not copy fields by assignment.
  *
  * @param expected a description of valid JSON for the error message
- * @throws AppError `invalid` (`invalid_json`), `too_large` see `requireParsableLength`
+ * @throws AppError `invalid` (`invalid_json`), or the error of `requireParsableLength`
  */
 export function parseJson(text: string, expected = 'an object or an array of events'): unknown {
   requireParsableLength(text.length);
