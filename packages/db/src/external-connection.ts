@@ -21,7 +21,7 @@ export interface ExternalConnectionOptions {
   statementTimeoutMs: number;
 }
 
-/** A connection to a user's PostgreSQL database, to which Millrace only writes. */
+/** A connection to a user's PostgreSQL database. Millrace only writes to it. */
 export interface ExternalConnection {
   /**
    * Runs one statement. Malformed data from the server affects only this statement and this connection.

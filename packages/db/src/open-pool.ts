@@ -19,9 +19,9 @@ export interface PoolOptions {
    */
   queryTimeoutMs?: number;
   /**
-   * The time in milliseconds after which the server rolls back a transaction from which it receives nothing. This
-   * process may be stopped or unreachable while other processes wait for its locks. By default, the server's own
-   * setting applies.
+   * The server rolls back a transaction if it receives nothing from the client for this many milliseconds. This process
+   * may be stopped or unreachable while other processes wait for its locks. By default, the server's own setting
+   * applies.
    */
   idleInTransactionTimeoutMs?: number;
   /** How many milliseconds a statement waits for a lock before it fails. Defaults to the server's own setting. */

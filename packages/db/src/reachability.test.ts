@@ -7,7 +7,7 @@ import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, eventually, typeScriptProcess } from '@millrace/testing';
 import { createSqlDatabase } from './sql-database.ts';
 
-/** The first byte of the message with which a client closes its connection. */
+/** The first byte of the message that a client sends to close its connection. */
 const terminate = 0x58; // 'X'
 
 /**

@@ -100,8 +100,8 @@ function createSql(pool: pg.Pool, { noting, nameOf }: { noting: RunStatement; na
         try {
           return (await pool.query({ name, text, values })).rows;
         } catch (error) {
-          // A migration added a column to a table from which the statement reads all columns. PostgreSQL rejects the
-          // outdated plan before it runs the statement, so the statement can be prepared again.
+          // The statement reads all columns of a table, and a migration added a column. PostgreSQL rejects the outdated
+          // plan before it runs the statement, so the statement can be prepared again.
           if (!isOutdatedPlanError(error)) throw error;
           return (await pool.query(text, values)).rows;
         }

@@ -30,5 +30,5 @@ export type RunTransaction = <T>(work: (tx: Transaction) => Promise<T>) => Promi
 /** Runs a statement and reports its errors, which may show that the server is down. */
 export type RunStatement = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Returns the name under which to prepare a statement, or undefined to send the statement unprepared. */
+/** Returns a name for the prepared statement, or undefined to send the statement unprepared. */
 export type FindStatementName = (text: string) => string | undefined;

@@ -5,8 +5,8 @@
 const repeatableStates = new Set(['40001', '40P01', '55P03', '57014', '53000', '53100', '53200', '25006']);
 
 /**
- * SQLSTATEs with which a server ends a connection or rejects a new one: shutdown, crash, startup, idle for too long (in
- * or outside a transaction), transaction too long, and too many connections.
+ * SQLSTATEs that a server sends when it ends a connection or rejects a new one: shutdown, crash, startup, idle for too
+ * long (in or outside a transaction), transaction too long, and too many connections.
  */
 const connectionStates = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '25P04', '53300']);
 

@@ -1,6 +1,6 @@
 /**
  * Defines the interface of the event log, which has two adapters: Kafka (`kafka/`) and PostgreSQL (`postgres/`). A
- * topic has partitions. Records with the same key are in the same partition, in the order in which they were appended.
+ * topic has partitions. Records with the same key are in the same partition, in append order.
  */
 
 export interface AppendRecord {
@@ -41,10 +41,9 @@ export interface LogBatch {
    */
   log: string;
   /**
-   * The stored offset from which this batch continues: the previous `nextOffset` or the result of `startOffset`, or
-   * null if no offset was stored. The handler compares it with the currently stored offset. If the two differ, the
-   * batch is stale. If retention has deleted records in between, `continuesFrom` is lower than the first record's
-   * offset.
+   * The stored offset where this batch continues: the previous `nextOffset` or the result of `startOffset`, or null if
+   * no offset was stored. The handler compares it with the currently stored offset. If the two differ, the batch is
+   * stale. If retention has deleted records in between, `continuesFrom` is lower than the first record's offset.
    */
   continuesFrom: bigint | null;
   records: LogRecord[];
@@ -76,8 +75,8 @@ export interface ConsumeOptions {
   /** The maximum number of partitions processed at the same time. Each partition is always processed sequentially. */
   partitionConcurrency: number;
   /**
-   * Returns the position at which a partition starts after an assignment, or when its log was replaced. Returns null
-   * for the start of the log. If the log ends before that position or has a different record before it, the log was
+   * Returns the position where a partition starts after an assignment, or when its log was replaced. Returns null for
+   * the start of the log. If the log ends before that position or has a different record before it, the log was
    * truncated. The member then logs an error, sets `millrace_log_truncated_partitions`, and pauses the partition until
    * the stored position changes.
    */

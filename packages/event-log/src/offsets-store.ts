@@ -13,9 +13,9 @@ export interface OffsetKey {
 }
 
 /**
- * Reads the offset from which a group continues in a partition. Returns null if the group has not read this log and
- * starts at its beginning. Reading records again is harmless, because the consumer recognizes stored events by their
- * UUIDs. Takes no lock.
+ * Reads the offset where a group continues in a partition. Returns null if the group has not read this log and starts
+ * at its beginning. Reading records again is harmless, because the consumer recognizes stored events by their UUIDs.
+ * Takes no lock.
  */
 export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset | null> {
   const [row] = await sql.query<{ next_offset: string; last_record_fingerprint: string | null }>(

@@ -120,7 +120,7 @@ test('exports nothing if the project is deleted during the export, and completes
   expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
   expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);
   expect(await runOneRound((slots) => runDueExports(deps, new AbortController().signal, slots))).toBe(false);
-  // Skip the delay in which consumers may still store data.
+  // Skip the delay during which consumers may still store data.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
   for (let rounds = 0; await deleteEnvironmentData(fixture.database, { limit: 5000 }); rounds += 1)
     expect(rounds).toBeLessThan(100);

@@ -80,7 +80,7 @@ export type TopicReaderDeps = Omit<ConsumeTopicDeps, 'log'> & Pick<PublishTopicD
 
 /**
  * Returns the readers of all topics in a log.
- * @param chosen the log to which published events are appended, which can differ from the log that is read
+ * @param chosen the log that published events are appended to, which can differ from the log that is read
  */
 export function createTopicReaders(
   config: ConsumerConfig,

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { cutToCodePoints } from '@millrace/contracts';
 
-/** A path that accepts events. Metrics and logs contain its `label`, of which only a few exist. */
+/** A path that accepts events. Metrics and logs contain its `label`, which has only a few possible values. */
 export interface CapturePath {
   label: string;
   /** The name for events without a name. If null, such events are dropped (docs/wire-rules.md#dropped-events). */

@@ -30,7 +30,7 @@ export async function findPersonUuids(sql: Sql, projectId: number, distinctIds: 
 }
 
 /**
- * Requests deletion of the persons' data. The request stores the time of this statement, at which the persons are
+ * Requests deletion of the persons' data. The request stores the time of this statement. By then, the persons are
  * locked and can no longer change.
  */
 export async function insertDeletions(

@@ -16,8 +16,8 @@ export async function lockPerson(tx: Sql, projectId: number, uuid: string): Prom
 }
 
 /**
- * Returns a person's distinct IDs in the order in which they were added. If the person has more than `limit` of them,
- * returns an arbitrary selection of this size.
+ * Returns a person's distinct IDs in the order they were added. If the person has more than `limit` of them, returns an
+ * arbitrary selection of this size.
  */
 export async function readDistinctIds(
   tx: Sql,
@@ -52,7 +52,7 @@ export interface SplitDistinctId {
   uuid: string;
 }
 
-/** Inserts the new persons in the same order in which the consumer locks persons. */
+/** Inserts the new persons in the consumer's locking order. */
 export async function insertSplitPersons(
   tx: Sql,
   projectId: number,

@@ -29,7 +29,7 @@ export interface PartitionQueue {
   entries: QueuedRecord[];
   inFlight: number;
   waitingBytes: number;
-  /** The time (`performance.now()`) at which the oldest record that is not in flight began to wait. */
+  /** The time (`performance.now()`) when the oldest record that is not in flight began to wait. */
   waitingSince: number;
   /** The maximum batch size in bytes, which decreases when the server rejects a batch as too large. */
   maxBatchBytes: number;

@@ -4,7 +4,7 @@ import type { Logger } from '@millrace/runtime';
 import type { StoredOffset } from '../log.ts';
 import type { ConsumeMetrics } from './metrics.ts';
 
-/** The interval at which the stored offset of a truncated partition is read again, in milliseconds. */
+/** How often the stored offset of a truncated partition is read again, in milliseconds. */
 export const truncatedPauseMs = 1000;
 const repeatEveryMs = 60_000;
 
@@ -44,7 +44,7 @@ export function createTruncationReporter({
     },
     /**
      * Reports that retention deleted records before the group read them.
-     * @param stored the offset from which the group continues, or 0 for the start of the log
+     * @param stored the offset where the group continues, or 0 for the start of the log
      * @param low the oldest offset in the log
      */
     deletedUnread(partition: number, stored: bigint, low: bigint): void {

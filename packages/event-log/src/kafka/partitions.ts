@@ -113,7 +113,7 @@ export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>,
     }
   }
 
-  /** Drops the partition's waiting records, after which the caller must fetch from a different position. */
+  /** Drops the partition's waiting records. The caller must then fetch from a different position. */
   function clear(partition: AssignedPartition): void {
     partition.waiting = [];
     partition.isHeldBack = false;

@@ -1,4 +1,4 @@
-// Determines the position from which a partition is read, and detects that a log was truncated or replaced.
+// Determines where to start reading a partition, and detects that a log was truncated or replaced.
 
 import { type Logger, sleep } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
@@ -28,7 +28,7 @@ const longestPauseMs = 1000;
  */
 const newLeaderTimeoutMs = 2000;
 
-/** Determines the positions from which partitions are read. A lookup pauses only its own partition. */
+/** Determines where to start reading each partition. A lookup pauses only its own partition. */
 export function createStartPositions(deps: StartPositionsDeps) {
   const { consume, consumer, waiting, truncation, logger } = deps;
   const { topic, group } = consume;

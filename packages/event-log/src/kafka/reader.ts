@@ -235,7 +235,7 @@ const noHeaders: Record<string, string> = Object.freeze({});
 
 /**
  * Converts headers. In Kafka, a header name can occur several times, with arbitrary bytes as values. `LogRecord` has
- * one string per name, for which the last value is used.
+ * one string per name: the last value.
  */
 function toHeaders(headers: IHeaders | undefined): Record<string, string> {
   const entries = Object.entries(headers ?? {});

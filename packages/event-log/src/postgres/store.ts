@@ -47,8 +47,8 @@ export async function readBounds(sql: Sql, topic: string, partition: number): Pr
 
 /**
  * Appends all batches. Every writer locks the partition rows in the order of (topic, partition), which prevents
- * deadlocks. The rows stay locked until the commit. Offsets therefore become visible in the order in which they were
- * assigned, and a reader never sees a gap that is filled later.
+ * deadlocks. The rows stay locked until the commit. Offsets therefore become visible in the order they were assigned,
+ * and a reader never sees a gap that is filled later.
  * @throws Error if a partition does not exist
  */
 export async function appendBatches(tx: Transaction, batches: PartitionBatch[], timeoutMs: number): Promise<void> {

@@ -11,8 +11,7 @@ export interface Effect {
 }
 
 /**
- * Creates the table in which handlers store their effects in order. It has no unique key, so that duplicates are
- * visible.
+ * Creates the table where handlers store their effects in order. It has no unique key, so that duplicates are visible.
  */
 export async function createEffectTable(database: Database): Promise<void> {
   await database.sql.query(

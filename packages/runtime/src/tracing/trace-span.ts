@@ -1,4 +1,4 @@
-/** The interface of a span, and the `traceparent` header with which another program continues a trace. */
+/** The interface of a span, and the `traceparent` header, which lets another program continue a trace. */
 
 import type { SpanContext } from '@opentelemetry/api';
 

@@ -51,7 +51,7 @@ export interface ClaimedRun
   extends Columns<'batch_export_run', 'id' | 'data_interval_start' | 'data_interval_end' | 'batch_export_id'> {
   /** The number of this attempt. It also identifies the claim. */
   attempts: number;
-  /** Whether to select events by the time at which they were stored instead of by their own timestamps. */
+  /** Whether to select events by when they were stored instead of by their own timestamps. */
   by_stored_time: boolean;
   organization_id: string;
   environment_id: number;

@@ -205,8 +205,8 @@ export async function deleteOldIdRecords(sql: Sql, days: number): Promise<boolea
 }
 
 /**
- * Tables of ingested data, in the order in which they are emptied: a table that refers to another one comes first.
- * Their rows belong to an environment, but have no foreign key. A test compares this list with the database.
+ * Tables of ingested data in deletion order: a table that refers to another one comes first. Their rows belong to an
+ * environment, but have no foreign key. A test compares this list with the database.
  */
 export const ingestedTables = [
   'event',

@@ -23,7 +23,7 @@ export async function claimDueDomain(sql: Sql): Promise<DueDomain | undefined> {
 
 /**
  * Records whether a check found the domain's challenge record.
- * @returns the number of consecutive checks in which the record was missing
+ * @returns the number of consecutive checks that did not find the record
  */
 export async function recordDomainCheck(sql: Sql, id: string, isShown: boolean): Promise<number> {
   const rows = await sql.query<{ proof_misses: number }>(

@@ -89,7 +89,7 @@ export function createEventCopier({
 
   /**
    * After PostgreSQL was restored from a backup, moves the copy's position back.
-   * @returns the position from which copying continues
+   * @returns the position where copying continues
    */
   async function followRestore(claim: CopyClaim): Promise<Date | null> {
     const since = await readRestoredCopy(sql);

@@ -125,9 +125,9 @@ export async function expireEvents(sql: Sql, installationDays: number, limit = p
 const pagesAtOnce = 1000;
 
 /**
- * Number of days for which identities are kept after their events have expired. The consumer drops expired events, but
- * accepts older records from the log again if the retention period is increased. It then needs their identities to
- * detect duplicates.
+ * How many days identities are kept after their events have expired. The consumer drops expired events, but accepts
+ * older records from the log again if the retention period is increased. It then needs their identities to detect
+ * duplicates.
  */
 const graceDays = 30;
 
@@ -155,8 +155,8 @@ async function isAnythingLimited(sql: Sql, installationDays: number): Promise<bo
 
 const outcomesPortion = 1000;
 /**
- * Number of days for which replaced keys are kept. This exceeds the retention of the log, which may still contain
- * records with a replaced key and no environment ID.
+ * How many days replaced keys are kept. This exceeds the retention of the log, which may still contain records with a
+ * replaced key and no environment ID.
  */
 const formerKeyDays = 90;
 

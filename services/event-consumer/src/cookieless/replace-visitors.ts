@@ -159,7 +159,7 @@ async function rootDomain(host: string): Promise<string> {
  * the visitor.
  */
 const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
-/** The names under which browsers store these properties on the person. */
+/** The names that browsers use for these properties on the person. */
 const personTraces = new Set([...traces, '$initial_ip', '$initial_raw_user_agent']);
 
 /** Removes the properties from which the ID was computed, wherever clients write them. */

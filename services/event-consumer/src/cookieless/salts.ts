@@ -79,7 +79,7 @@ const zones = new LRUCache<string, TimeZone>({ max: 500 });
 
 /**
  * Returns the local day that contains a time.
- * @param names the IANA time zone names, of which the first valid one is used. If no name is valid, UTC is used.
+ * @param names a list of IANA time zone names. The first valid one is used, or UTC if none is valid.
  */
 export function toLocalDay(timestampMs: number, names: readonly unknown[]): LocalDay {
   const name = names.find((one): one is string => typeof one === 'string' && isZone(one)) ?? 'UTC';

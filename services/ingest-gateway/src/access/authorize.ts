@@ -42,7 +42,7 @@ export async function isKnownKey(key: string, projectKeys: ProjectKeys): Promise
   return (await lookUp(key, projectKeys))?.outcome === 'known';
 }
 
-/** Looks up a key. Returns null for a malformed key, for which `findProjectApiKey` would throw an error. */
+/** Looks up a key. Returns null for a malformed key, because `findProjectApiKey` would throw an error for it. */
 async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup | null> {
   const trimmed = key.trim();
   if (trimmed === '' || trimmed.length > maxLookedUp || !/^[\x20-\x7e]+$/.test(trimmed)) return null;

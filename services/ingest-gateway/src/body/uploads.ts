@@ -24,7 +24,7 @@ const resumedPerRound = 16;
  * or in the operating system.
  */
 export function createUploads({ trustProxy }: { trustProxy: boolean }): Uploads {
-  /** Paused requests by client address, in the order in which the addresses take turns. */
+  /** Paused requests by client address. The address whose turn is next comes first. */
   const pausedByAddress = new Map<string, IncomingMessage[]>();
   const paused = new WeakSet<IncomingMessage>();
   /** Requests whose body has been read in part. They go before other requests from the same address. */

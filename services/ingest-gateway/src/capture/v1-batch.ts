@@ -66,7 +66,7 @@ interface SentEvent {
 }
 
 interface V1Batch {
-  /** The batch's events, of which there is at least one. All UUIDs are distinct. */
+  /** The batch's events (at least one). All UUIDs are distinct. */
   events: SentEvent[];
   isHistorical: boolean;
 }

@@ -1,4 +1,4 @@
-// Routes from which SDKs read settings, early access features and other lists.
+// Routes that serve settings, early access features and other lists to SDKs.
 
 import { AppError } from '@millrace/runtime';
 import { Router } from 'express';
@@ -25,7 +25,7 @@ export function createSdkConfigRoutes(deps: SdkConfigDependencies): Router {
 const defaultStages = ['beta'];
 
 /**
- * Serves the early access features in which visitors can enroll: `?token=&stage=`. `stage` can occur several times.
+ * Serves the early access features that visitors can enroll in: `?token=&stage=`. `stage` can occur several times.
  * Drafts and archived features are omitted.
  */
 function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: SdkConfigDependencies): void {

@@ -36,7 +36,7 @@ describe('flags by runtime', () => {
     await rows.addFlag(environmentId, 'both');
     for (const runtime of ['client', 'server'])
       await rows.addFlag(environmentId, runtime, { evaluation_runtime: runtime });
-    // `fetch` adds a header by which the gateway recognizes browsers, so it cannot be used here.
+    // `fetch` cannot be used here, because it adds a header that identifies browsers.
     const question = { token, distinct_id: 'u', ...(said === undefined ? {} : { evaluation_runtime: said }) };
     const reply = await sendWithoutFetch(gateway, question, headers);
     expect(Object.keys(reply.flags).sort()).toEqual(expected);

@@ -132,9 +132,9 @@ export interface BodyOwner {
 }
 
 /**
- * Finds the owner of a body by the API key in its URL, its headers or its first bytes. The owner only determines the
- * queue in which the body waits. After decompression, the gateway reads and checks the key as usual, because the SDKs
- * for Python and PHP send the key last.
+ * Finds the owner of a body by the API key in its URL, its headers or its first bytes. The owner only determines which
+ * queue the body waits in. After decompression, the gateway reads and checks the key as usual, because the SDKs for
+ * Python and PHP send the key last.
  */
 export async function findBodyOwner(
   request: IncomingMessage,

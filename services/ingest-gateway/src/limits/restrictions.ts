@@ -75,7 +75,7 @@ export async function createRestrictions(options: {
   };
 }
 
-/** The distinct IDs to which one kind of restriction applies, for one API key. */
+/** The distinct IDs that one kind of restriction applies to, for one API key. */
 interface Scope {
   isWholeKey: boolean;
   distinctIds: Set<string>;

@@ -6,7 +6,7 @@ export interface RawResponse {
   body: string;
 }
 
-/** A connection on which a test controls every byte, and reads the response as it was sent. */
+/** A connection that lets a test control every byte, and read the response as it was sent. */
 export interface RawConnection {
   socket: Socket;
   write(bytes: string | Buffer): void;

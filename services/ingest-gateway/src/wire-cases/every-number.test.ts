@@ -45,9 +45,9 @@ function numbers(family: string, ranges: (number | [number, number])[], gaps: nu
 }
 
 /**
- * Returns the case numbers with which test titles and row names begin. A title can begin with several numbers. Numbers
- * in other positions do not count, because they could remain after their test was deleted. Skipped tests do not count
- * either.
+ * Returns the case numbers at the beginning of test titles and row names. A title can begin with several numbers.
+ * Numbers in other positions do not count, because they could remain after their test was deleted. Skipped tests do not
+ * count either.
  */
 function namedByTests(): Set<string> {
   const root = fileURLToPath(new URL('../../../..', import.meta.url));

@@ -1,5 +1,5 @@
 /**
- * Case numbers in docs/cases.md#the-ingest-host for which this gateway differs from PostHog, and how. A test checks
+ * Cases in docs/cases.md#the-ingest-host in which this gateway differs from PostHog, and how it differs. A test checks
  * that every number has a case or is in this list.
  */
 export const knownDeviations: { no: string[]; because: string }[] = [
