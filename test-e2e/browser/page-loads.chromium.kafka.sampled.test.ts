@@ -17,7 +17,7 @@ afterAll(() => services?.stop());
 test(`stores every captured event once or reports it as dropped, over ${pages} page loads (seed ${seed})`, async () => {
   const { code } = await bundleLibrary('index.js');
   const visits = await visitShop({
-    ...{ library: code, pages, visitors: 4, seed },
+    ...{ librarySource: code, pages, visitors: 4, seed },
     gatewayPort: Number(new URL(services.ingestUrl).port),
     projectApiKey: services.tenant.projectApiKey,
   });

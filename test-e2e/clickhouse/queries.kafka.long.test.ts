@@ -1,7 +1,7 @@
 import {
-  clickHouseOrSkip,
   compilePrograms,
   eventually,
+  installClickHouseOrNull,
   type ServiceProcess,
   startClickHouse,
   startService,
@@ -11,9 +11,9 @@ import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
 /** With `EVENT_STORE=clickhouse`, the services query the events in ClickHouse. */
-const modules = await clickHouseOrSkip();
+const modules = await installClickHouseOrNull();
 
-(modules === null ? describe.skip : describe)('questions on ClickHouse', () => {
+(modules === null ? describe.skip : describe)('queries on ClickHouse', () => {
   let clickhouse: TestClickHouse;
   let services: RunningServices;
   let worker: ServiceProcess;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type RunningServices, startServices } from '../support/start-services.ts';
-import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
+import { installNpmPackages, installOrNull, installPythonTool } from '../testing/install-tools.ts';
 import { expected, purchaseQuery, type SeededProject, seeded, seedProject } from './seed.ts';
 import { createToolEnvironment, startToolProcess, type ToolProcess } from './tool-process.ts';
 
@@ -16,11 +16,13 @@ import { createToolEnvironment, startToolProcess, type ToolProcess } from './too
 const run = promisify(execFile);
 const besideThis = (name: string) => new URL(`./${name}`, import.meta.url);
 const [airbyte, tools, modules] = await Promise.all([
-  orSkip('airbyte-source-posthog', () =>
+  installOrNull('airbyte-source-posthog', () =>
     installPythonTool('airbyte-source-posthog', besideThis('airbyte-source-posthog.txt')),
   ),
-  orSkip('phog-cli and arcade-posthog', () => installPythonTool('posthog-tools', besideThis('posthog-tools.txt'))),
-  orSkip('@posthog/agent-toolkit', () => installNpmPackages('agent-toolkit', ['@posthog/agent-toolkit@0.2.4'])),
+  installOrNull('phog-cli and arcade-posthog', () =>
+    installPythonTool('posthog-tools', besideThis('posthog-tools.txt')),
+  ),
+  installOrNull('@posthog/agent-toolkit', () => installNpmPackages('agent-toolkit', ['@posthog/agent-toolkit@0.2.4'])),
 ]);
 
 let services: RunningServices;

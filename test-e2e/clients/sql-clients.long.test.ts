@@ -7,17 +7,19 @@ import { promisify } from 'node:util';
 import { eventually } from '@millrace/testing';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
-import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
+import { installNpmPackages, installOrNull, installPythonTool } from '../testing/install-tools.ts';
 import { createToolEnvironment, startToolProcess, type ToolProcess } from './tool-process.ts';
 
 /** Runs programs that were written for PostHog and send SQL. Each test checks the numbers that a program has read. */
 const run = promisify(execFile);
 const besideThis = (name: string) => new URL(`./${name}`, import.meta.url);
 const [tools, engageable, modules] = await Promise.all([
-  orSkip('phog-cli and arcade-posthog', () => installPythonTool('posthog-tools', besideThis('posthog-tools.txt'))),
+  installOrNull('phog-cli and arcade-posthog', () =>
+    installPythonTool('posthog-tools', besideThis('posthog-tools.txt')),
+  ),
   // Do not install the tool's dependencies, because only its statistics use them, and not its queries.
-  orSkip('engageable', () => installPythonTool('engageable', besideThis('engageable.txt'), ['--no-deps'])),
-  orSkip('@posthog/agent-toolkit', () => installNpmPackages('agent-toolkit', ['@posthog/agent-toolkit@0.2.4'])),
+  installOrNull('engageable', () => installPythonTool('engageable', besideThis('engageable.txt'), ['--no-deps'])),
+  installOrNull('@posthog/agent-toolkit', () => installNpmPackages('agent-toolkit', ['@posthog/agent-toolkit@0.2.4'])),
 ]);
 
 const views = 12;

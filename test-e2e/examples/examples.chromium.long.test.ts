@@ -9,7 +9,7 @@ import { eventually, startServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Page } from 'playwright-core';
 import { type RunningServices, startServices } from '../support/start-services.ts';
-import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
+import { installNpmPackages, installOrNull, installPythonTool } from '../testing/install-tools.ts';
 
 const run = promisify(execFile);
 const examples = new URL('../../examples/', import.meta.url);
@@ -19,9 +19,11 @@ const packagesOf = async (example: string): Promise<string[]> => {
   return Object.entries(dependencies).map(([name, version]) => `${name}@${version}`);
 };
 const [express, next, python] = await Promise.all([
-  orSkip('express', async () => installNpmPackages('example-express', await packagesOf('express'))),
-  orSkip('Next.js', async () => installNpmPackages('example-nextjs', await packagesOf('nextjs'))),
-  orSkip('posthog for Python', () => installPythonTool('example-python', new URL('python/requirements.txt', examples))),
+  installOrNull('express', async () => installNpmPackages('example-express', await packagesOf('express'))),
+  installOrNull('Next.js', async () => installNpmPackages('example-nextjs', await packagesOf('nextjs'))),
+  installOrNull('posthog for Python', () =>
+    installPythonTool('example-python', new URL('python/requirements.txt', examples)),
+  ),
 ]);
 
 let services: RunningServices;

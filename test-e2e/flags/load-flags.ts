@@ -5,10 +5,10 @@ import type { RunningServices } from '../support/start-services.ts';
 import { callApi, listOperators } from './call-api.ts';
 import type { CaseDocument, CaseFilter, CaseFlag } from './flag-cases.ts';
 import { sortByDependency } from './in-dependency-order.ts';
-import { storeCohort, storeFilters, storeFlag } from './past-api-store.ts';
+import { storeCohort, storeFilters, storeFlag } from './store-without-api.ts';
 
 /** Flags and cohorts that the API rejects, grouped by the error. The tests write them directly to the database. */
-export type StoredPastApi = Record<string, string[]>;
+export type ApiRejections = Record<string, string[]>;
 
 interface Loading {
   services: RunningServices;
@@ -18,11 +18,11 @@ interface Loading {
 }
 
 /** Creates a document's flags in a project, as an administrator would, and waits until they can be evaluated. */
-export async function loadFlags(loading: Loading): Promise<StoredPastApi> {
-  const pastApi: StoredPastApi = {};
+export async function loadFlags(loading: Loading): Promise<ApiRejections> {
+  const rejections: ApiRejections = {};
   await makeGroupTypesAndPersons(loading);
-  const cohortIds = await makeCohorts(loading, pastApi);
-  await makeFlags(loading, cohortIds, pastApi);
+  const cohortIds = await makeCohorts(loading, rejections);
+  await makeFlags(loading, cohortIds, rejections);
   const last = loading.document.flags.findLast(({ active }) => active)?.key ?? '';
   await eventually(async () => {
     const { body } = await post(`${loading.services.ingestUrl}/flags?v=2`, {
@@ -31,7 +31,7 @@ export async function loadFlags(loading: Loading): Promise<StoredPastApi> {
     });
     expect(body.flags).toHaveProperty(last);
   });
-  return pastApi;
+  return rejections;
 }
 
 /**
@@ -60,7 +60,7 @@ async function makeGroupTypesAndPersons({ services, tenant, document, staticCoho
 }
 
 /** @returns the cohorts' IDs, by the name in the document */
-async function makeCohorts(loading: Loading, pastApi: StoredPastApi): Promise<Map<string, number>> {
+async function makeCohorts(loading: Loading, rejections: ApiRejections): Promise<Map<string, number>> {
   const { tenant, services, document, staticCohorts } = loading;
   const ids = new Map<string, number>();
   const caller = { ...services, ...tenant };
@@ -69,7 +69,7 @@ async function makeCohorts(loading: Loading, pastApi: StoredPastApi): Promise<Ma
     const filters = { properties: withCohortIds(tree, ids) };
     const made = await callApi(caller, 'POST', 'cohorts/', { name, filters });
     ids.set(name, made.id ?? (await storeCohort(services.database, tenant.projectId, { name, filters })));
-    if (made.refused !== null) notePastApi(pastApi, made.refused, `cohort ${name}`);
+    if (made.refused !== null) addRejection(rejections, made.refused, `cohort ${name}`);
   }
   for (const [name, members] of Object.entries(staticCohorts)) {
     const { id } = await callApi(caller, 'POST', 'cohorts/', { name, is_static: true });
@@ -83,7 +83,7 @@ async function makeCohorts(loading: Loading, pastApi: StoredPastApi): Promise<Ma
   return ids;
 }
 
-async function makeFlags(loading: Loading, cohortIds: Map<string, number>, pastApi: StoredPastApi): Promise<void> {
+async function makeFlags(loading: Loading, cohortIds: Map<string, number>, rejections: ApiRejections): Promise<void> {
   const { services, tenant } = loading;
   const caller = { ...services, ...tenant };
   const ids = new Map<string, number>();
@@ -94,7 +94,7 @@ async function makeFlags(loading: Loading, cohortIds: Map<string, number>, pastA
     ids.set(flag.key, id ?? (await storeFlag(services.database, tenant.projectId, flag)));
     const isRewritten = refused === null && operators !== listOperators(requested.filters);
     if (refused === null && !isRewritten) continue;
-    notePastApi(pastApi, refused ?? 'An operator is written in another way', flag.key);
+    addRejection(rejections, refused ?? 'An operator is written in another way', flag.key);
     past.push(flag);
   }
   // Last, store the filters that the API rejected or rewrote, because they contain the IDs of other flags.
@@ -127,7 +127,7 @@ function withCohortIds(node: unknown, ids: Map<string, number>): unknown {
 }
 
 /** Adds a rejected flag or cohort to the list for the API's error. Values and numbers in the error are removed. */
-function notePastApi(pastApi: StoredPastApi, refused: string, what: string): void {
+function addRejection(rejections: ApiRejections, refused: string, what: string): void {
   const reason = refused.replace(/(?<=[:.]) .*$|'.*'|\d+/gs, '…');
-  pastApi[reason] = [...(pastApi[reason] ?? []), what];
+  rejections[reason] = [...(rejections[reason] ?? []), what];
 }

@@ -5,14 +5,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type RunningServices, startServices } from '../support/start-services.ts';
-import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
+import { installNpmPackages, installOrNull, installPythonTool } from '../testing/install-tools.ts';
 
 const run = promisify(execFile);
 const linters = ['@stoplight/spectral-cli@6.16.3', '@redocly/cli@2.77.0'];
 
-const modules = await orSkip('Spectral and Redocly', () => installNpmPackages('openapi-linters', linters));
+const modules = await installOrNull('Spectral and Redocly', () => installNpmPackages('openapi-linters', linters));
 const requirements = new URL('./openapi-python-client.txt', import.meta.url);
-const python = await orSkip('openapi-python-client', () => installPythonTool('openapi-python-client', requirements));
+const python = await installOrNull('openapi-python-client', () =>
+  installPythonTool('openapi-python-client', requirements),
+);
 
 let services: RunningServices;
 let directory: string;
@@ -43,7 +45,7 @@ async function callTool(program: string, words: string[], environment: Record<st
 }
 
 // In PostHog's API, paths end with a slash. Millrace serves them with and without a slash.
-(modules === null ? describe.skip : describe)('linters find nothing but slashes at the end of paths', () => {
+(modules === null ? describe.skip : describe)('OpenAPI linters', () => {
   test('Spectral reports no problems except trailing slashes', async () => {
     await writeFile(join(directory, '.spectral.yaml'), 'extends: ["spectral:oas"]\n');
     const report = join(directory, 'spectral.json');

@@ -28,7 +28,7 @@ export {
   httpMisbehaviors,
   runAfterHeaders as afterHeaders,
 } from './hostile-servers/http-misbehaviors.ts';
-export { clickHouseOrSkip, installClickHouse } from './install-tools.ts';
+export { installClickHouse, installClickHouseOrNull } from './install-tools.ts';
 export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-fault-proxy.ts';
 export { keepLogs } from './keep-logs.ts';
 export { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';

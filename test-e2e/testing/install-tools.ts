@@ -64,7 +64,7 @@ export const installClickHouse = () => installNpmPackages('chdb', ['chdb@3.4.0']
  * Like `installClickHouse`, but returns null if the installation fails. The package is not a dependency of the
  * repository, because it takes 550 MB.
  */
-export const clickHouseOrSkip = () => orSkip('ClickHouse', installClickHouse);
+export const installClickHouseOrNull = () => installOrNull('ClickHouse', installClickHouse);
 
 /**
  * Returns a directory for this user and the given content, and fills it on first use. Deletes directories with other
@@ -110,7 +110,7 @@ async function removeOld(cache: string): Promise<void> {
  * Returns the result of an installation. If the installation fails, prints the reason and returns null. The tests are
  * then skipped, which fails the build in CI.
  */
-export async function orSkip<T>(what: string, install: () => Promise<T>): Promise<T | null> {
+export async function installOrNull<T>(what: string, install: () => Promise<T>): Promise<T | null> {
   try {
     return await install();
   } catch (error) {

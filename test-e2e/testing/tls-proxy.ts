@@ -6,8 +6,8 @@ import type { TestCertificate } from './test-certificates.ts';
 export interface TlsProxy {
   port: number;
   /** Returns the data that clients sent without TLS, except PostgreSQL's SSLRequest. */
-  inTheClear(): string;
-  inSecret(): number;
+  plaintextReceived(): string;
+  encryptedByteCount(): number;
   stop(): Promise<void>;
 }
 
@@ -67,8 +67,8 @@ export async function startTlsProxy({ target, protocol, certificate }: TlsProxyO
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    inTheClear: () => clear,
-    inSecret: () => secretBytes,
+    plaintextReceived: () => clear,
+    encryptedByteCount: () => secretBytes,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -10,7 +10,7 @@ export interface Code {
  * A page runs a `script` or a `module` without changing it. A bundler includes a `module for bundlers` in an
  * application.
  */
-export type Kind = 'script' | 'module' | 'module for bundlers';
+export type CodeUse = 'script' | 'module' | 'module for bundlers';
 
 /** Do not inline functions, because inlining makes the gzipped scripts larger. */
 const asWritten = { inline: 0, reduce_funcs: false } as const;
@@ -24,19 +24,19 @@ const forBundlers = { reduce_vars: false, collapse_vars: false } as const;
 const compileBeside = '//# allFunctionsCalledOnLoad\n';
 
 /** Minifies esbuild's output. The result is about 4 % smaller than with esbuild's own minification. */
-export async function minifyCode(bundled: Code, kind: Kind): Promise<Code> {
-  const isModule = kind !== 'script';
+export async function minifyCode(bundled: Code, use: CodeUse): Promise<Code> {
+  const isModule = use !== 'script';
   const { code, map = '' } = await minify(bundled.code, {
     ecma: 2021,
     module: isModule,
     // Do not set `directives: true`, because it would remove `'use client'`.
     compress: {
       ...{ passes: 3, toplevel: isModule, directives: false, ...asWritten },
-      ...(kind === 'module for bundlers' && forBundlers),
+      ...(use === 'module for bundlers' && forBundlers),
     },
     mangle: { toplevel: isModule },
     // Keep the annotations that allow a bundler to remove unused code.
-    format: { comments: 'some', preserveAnnotations: true, ...(kind === 'script' && { preamble: compileBeside }) },
+    format: { comments: 'some', preserveAnnotations: true, ...(use === 'script' && { preamble: compileBeside }) },
     // The declared type of this option lacks the property `content`.
     sourceMap: { content: bundled.sourceMap } as unknown as boolean,
   });

@@ -62,7 +62,7 @@ export function describeFailure(error: unknown): { line: string; exitCode: numbe
 }
 
 /** Error messages for users, by PostgreSQL error code. */
-const refusals: Record<string, string> = {
+const messageByPostgresCode: Record<string, string> = {
   '28P01': 'PostgreSQL rejected the login',
   '28000': 'PostgreSQL rejected the login',
   '3D000': 'Could not open the database',
@@ -78,7 +78,7 @@ function describeDatabaseError(error: unknown): string | undefined {
   if (code === '42P01') return 'The database has no tables yet. Run `millrace migrate` first.';
   if (code === '25006')
     return '--database-url: This PostgreSQL server is read-only: it is a standby, or a failover is in progress.';
-  if (refusals[code] !== undefined) return `--database-url: ${refusals[code]}: ${message}`;
+  if (messageByPostgresCode[code] !== undefined) return `--database-url: ${messageByPostgresCode[code]}: ${message}`;
   if (!isTransientError(error)) return undefined;
   return `--database-url: Could not connect to the database${code && ` (${code})`}. Check the URL and that PostgreSQL is running.`;
 }

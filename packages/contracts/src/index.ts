@@ -62,8 +62,8 @@ export {
 export {
   isMasked,
   listSubscriptionTargets,
-  maskAddress,
   maskTarget,
+  maskUrl,
   type SubscriptionTargetType,
   subscriptionTargetTypes,
 } from './subscription-targets.ts';

@@ -21,7 +21,7 @@ export function listSubscriptionTargets({
 const mask = '********';
 
 /** Masks a URL that gives access to anyone who knows it. The host remains visible, and the path is hidden. */
-export function maskAddress(address: string): string {
+export function maskUrl(address: string): string {
   try {
     const { protocol, host } = new URL(address);
     return `${protocol}//${host}/${mask}`;
@@ -32,7 +32,7 @@ export function maskAddress(address: string): string {
 
 /** Masks a target if it is a URL. Email addresses and Slack channels are not secret. */
 export function maskTarget(target: string): string {
-  return /^\s*https?:/i.test(target) ? maskAddress(target) : target;
+  return /^\s*https?:/i.test(target) ? maskUrl(target) : target;
 }
 
 export function isMasked(text: string): boolean {

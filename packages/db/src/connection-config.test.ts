@@ -76,10 +76,10 @@ describe('connecting to a PostgreSQL server with TLS', () => {
     const database = createSqlDatabase({ url: `${url}${query}`, logger, poolSize: 1 });
     try {
       const [row] = await database.sql.query<{ one: number }>('SELECT 1 AS one');
-      return { outcome: row?.one, inTheClear: proxy.inTheClear() };
+      return { outcome: row?.one, plaintextReceived: proxy.plaintextReceived() };
     } catch (error) {
       const { code, message } = error as { code?: string; message: string };
-      return { outcome: code ?? message, inTheClear: proxy.inTheClear() };
+      return { outcome: code ?? message, plaintextReceived: proxy.plaintextReceived() };
     } finally {
       await database.stop();
       await proxy.stop();
@@ -89,7 +89,7 @@ describe('connecting to a PostgreSQL server with TLS', () => {
   const fromAuthority = `?sslmode=verify-full&sslrootcert=${authorityFile}`;
 
   test.each(['127.0.0.1', 'localhost'])('accepts a valid server certificate for %s', async (host) => {
-    expect(await tried(ofThisHost, fromAuthority, host)).toEqual({ outcome: 1, inTheClear: '' });
+    expect(await tried(ofThisHost, fromAuthority, host)).toEqual({ outcome: 1, plaintextReceived: '' });
   });
 
   test.each([
@@ -103,14 +103,14 @@ describe('connecting to a PostgreSQL server with TLS', () => {
       'ERR_TLS_CERT_ALTNAME_INVALID',
     ],
   ])('rejects a server certificate %s', async (_what, certificate, query, code) => {
-    expect(await tried(certificate, query)).toEqual({ outcome: code, inTheClear: '' });
+    expect(await tried(certificate, query)).toEqual({ outcome: code, plaintextReceived: '' });
   });
 
   test.each(['verify-full', 'require', 'prefer', 'no-verify'])(
     'sends no unencrypted data to a server that does not offer TLS: sslmode=%s',
     async (mode) => {
       const outcome = 'The server does not support SSL connections';
-      expect(await tried(null, `?sslmode=${mode}`)).toEqual({ outcome, inTheClear: '' });
+      expect(await tried(null, `?sslmode=${mode}`)).toEqual({ outcome, plaintextReceived: '' });
     },
   );
 
@@ -135,7 +135,7 @@ describe('connecting to a PostgreSQL server with TLS', () => {
     const url = `postgresql://u:secret@127.0.0.1:${proxy.port}/app`;
     await expect(migrate(`${url}?sslmode=verify-full`, '/nowhere')).rejects.toThrow('does not support SSL');
     await expect(migrate(`${url}?sslMode=verify-full`, '/nowhere')).rejects.toThrow('is not supported');
-    expect(proxy.inTheClear()).toBe('');
+    expect(proxy.plaintextReceived()).toBe('');
     await proxy.stop();
   });
 });

@@ -68,7 +68,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])(
     }
 
     testFaulty(
-      'a dead server is unavailable within 3 s, and the log recovers automatically',
+      'the log rejects appends within 3 s while the server refuses connections, and recovers automatically',
       async ({ fixture, proxy, log }) => {
         const topic = await fixture.createTopic(2);
         await eventually(() => log.append(numbered(topic, 'before', 0, 1)));
@@ -86,7 +86,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])(
     );
 
     testFaulty(
-      'an unresponsive server is unavailable within 3 s, and the log recovers automatically',
+      'the log rejects appends within 3 s while the server is unresponsive, and recovers automatically',
       async ({ fixture, proxy, log }) => {
         const topic = await fixture.createTopic(2);
         await eventually(() => log.append(numbered(topic, 'before', 0, 1)));
@@ -101,7 +101,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])(
     );
 
     testFaulty(
-      'a server that is dead or unresponsive from the start is unavailable within 3 s',
+      'the log rejects appends within 3 s if the server is unavailable from the start, and recovers automatically',
       async ({ fixture, proxy }) => {
         const topic = await fixture.createTopic(1);
         proxy.blackHole();
@@ -116,7 +116,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])(
     );
 
     testFaulty(
-      'the byte budget is enforced while nothing can be sent, and is released afterwards',
+      'the log enforces the byte budget while it cannot send records, and releases the budget afterwards',
       async ({ fixture, proxy }) => {
         const topic = await fixture.createTopic(1);
         const small = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port, maxInFlightBytes: 50_000 });
@@ -135,7 +135,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])(
     );
 
     testFaulty(
-      'connections that break under load lose no acknowledged record, and keep the order of each key',
+      'the log keeps acknowledged records and the order of each key when connections break under load',
       async ({ fixture, proxy, log }) => {
         const topic = await fixture.createTopic(4);
         const keys = range(0, 20).map((number) => `k${number}`);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createReadPool, type ReadPool } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
-import { clickHouseOrSkip } from '@millrace/testing';
+import { installClickHouseOrNull } from '@millrace/testing';
 import fc from 'fast-check';
 import { createEventStore, createPostgresEngine, type EventStore, OverBudget, runQuery } from '../src/index.ts';
 import { createCaseProjects } from './case-world.ts';
@@ -11,7 +11,7 @@ import { nowOf } from './random-parts.ts';
 import { crowdedHistory, rowsQuery, translateRows } from './random-rows.ts';
 import { ample, logger, onClickHouse, type TestStore } from './test-store.ts';
 
-const modules = await clickHouseOrSkip();
+const modules = await installClickHouseOrNull();
 
 (modules === null ? describe.skip : describe)('both engines', () => {
   let store: TestStore;

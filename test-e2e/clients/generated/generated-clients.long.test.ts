@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readEnvironment } from '@millrace/runtime';
 import { type RunningServices, startServices } from '../../support/start-services.ts';
-import { installOnce, orSkip } from '../../testing/install-tools.ts';
+import { installOnce, installOrNull } from '../../testing/install-tools.ts';
 import { type SeededList, type SeededProject, seeded, seedProject } from '../seed.ts';
 import { type ClientRecipe, clientRecipes, recipeDirectory } from './client-recipes.ts';
 
@@ -53,7 +53,7 @@ interface Read {
 }
 
 for (const recipe of clientRecipes) {
-  const prepared = await orSkip(recipe.name, () => recipe.prepare());
+  const prepared = await installOrNull(recipe.name, () => recipe.prepare());
   (prepared === null ? test.skip : test)(
     `${recipe.name} writes a client that reads and creates records`,
     async () => {

@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(cache, { recursive: true }));
 
 // If Go is not installed, this test is skipped, which fails the build in CI.
-((await hasProgram('go')) ? test : test.skip)('sources that Go has never fetched are fetched', async () => {
+((await hasProgram('go')) ? test : test.skip)('fetches sources that are not yet in the Go module cache', async () => {
   const env = { ...readEnvironment(), GOMODCACHE: cache, GOFLAGS: '-modcacherw' };
   const folder = await fetchGoSources('github.com/kedacore/keda/v2', { cwd: getModuleDirectory('keda'), env });
   expect(folder.startsWith(cache)).toBe(true);

@@ -1,4 +1,4 @@
-import { checkConnections, type Judgement } from '../connections/judge-connections.ts';
+import { type ConnectionReport, checkConnections } from '../connections/check-connections.ts';
 import type { Traffic } from '../connections/watch-connections.ts';
 import type { NetworkPolicy, PolicyRule } from '../network-policies.ts';
 import { imageRepository } from './install.ts';
@@ -51,7 +51,7 @@ async function ask(
 }
 
 /** Checks the connections as if the chart did not contain certain rules. */
-function without(isForgotten: (rule: PolicyRule) => boolean, traffic: Traffic): Judgement {
+function without(isForgotten: (rule: PolicyRule) => boolean, traffic: Traffic): ConnectionReport {
   const rest = (rules: PolicyRule[] = []) => rules.filter((rule) => !isForgotten(rule));
   const policies = traffic.policies.map(({ spec, ...policy }) => {
     return { ...policy, spec: { ...spec, ingress: rest(spec.ingress), egress: rest(spec.egress) } };

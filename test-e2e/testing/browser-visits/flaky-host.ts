@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { startServer } from '../start-server.ts';
 
-export const mishaps = [
+export const requestOutcomes = [
   'passed',
   '500',
   '503 without headers for pages',
@@ -13,14 +13,14 @@ export const mishaps = [
   'cut off after',
   'slow',
 ] as const;
-export type Mishap = (typeof mishaps)[number];
+export type RequestOutcome = (typeof requestOutcomes)[number];
 
 /** A proxy in front of a gateway that behaves like an unreliable network or load balancer. */
 export interface FlakyHost {
   port: number;
   /** Sets the fraction of event requests that fail from now on (0 to 1). */
   setTrouble(part: number): void;
-  counts: Record<Mishap, number>;
+  counts: Record<RequestOutcome, number>;
   /** How often each UUID was sent, whether or not the request succeeded. */
   sent: Map<string, number>;
   stop(): Promise<void>;
@@ -28,17 +28,17 @@ export interface FlakyHost {
 
 /** Starts the proxy. @param random a function that returns numbers in [0, 1) */
 export async function startFlakyHost(gatewayPort: number, random: () => number): Promise<FlakyHost> {
-  const counts = Object.fromEntries(mishaps.map((mishap) => [mishap, 0])) as Record<Mishap, number>;
+  const counts = Object.fromEntries(requestOutcomes.map((outcome) => [outcome, 0])) as Record<RequestOutcome, number>;
   const sent = new Map<string, number>();
   let trouble = 0;
-  let troubles: Mishap[] = [];
+  let troubles: RequestOutcome[] = [];
 
   /**
    * Chooses a random fault. Every fault occurs once before any fault is repeated, so that few requests cover all
    * faults.
    */
-  function nextTrouble(): Mishap {
-    if (troubles.length === 0) troubles = mishaps.filter((mishap) => mishap !== 'passed');
+  function nextTrouble(): RequestOutcome {
+    if (troubles.length === 0) troubles = requestOutcomes.filter((outcome) => outcome !== 'passed');
     const [next = 'passed'] = troubles.splice(Math.floor(random() * troubles.length), 1);
     return next;
   }
@@ -51,22 +51,22 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     const isTrouble = request.method === 'POST' && random() < trouble;
-    const mishap = isTrouble ? nextTrouble() : 'passed';
+    const outcome = isTrouble ? nextTrouble() : 'passed';
     if (request.method === 'POST') {
-      counts[mishap] += 1;
+      counts[outcome] += 1;
       for (const uuid of uuidsOf(body)) sent.set(uuid, (sent.get(uuid) ?? 0) + 1);
     }
     const refuse = (status: number, headers = {}) => void response.writeHead(status, headers).end('{}');
     const readable = { 'access-control-allow-origin': request.headers.origin ?? '*' };
-    if (mishap === '500') return refuse(500, readable);
-    if (mishap === '503 without headers for pages') return refuse(503);
-    if (mishap === '429 with Retry-After') {
+    if (outcome === '500') return refuse(500, readable);
+    if (outcome === '503 without headers for pages') return refuse(503);
+    if (outcome === '429 with Retry-After') {
       return refuse(429, { ...readable, 'retry-after': '1', 'access-control-expose-headers': 'retry-after' });
     }
-    if (mishap === 'cut off before') return void request.socket.destroy();
-    if (mishap === 'slow') await sleep(500 + random() * 4000);
-    await pass(gatewayPort, request, body, mishap === 'cut off after' ? null : response);
-    if (mishap === 'cut off after') request.socket.destroy();
+    if (outcome === 'cut off before') return void request.socket.destroy();
+    if (outcome === 'slow') await sleep(500 + random() * 4000);
+    await pass(gatewayPort, request, body, outcome === 'cut off after' ? null : response);
+    if (outcome === 'cut off after') request.socket.destroy();
   }
   return {
     port: server.port,

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createFaultProxy } from '../fault-proxy.ts';
 import { launchChromium } from '../launch-chromium.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { type Mishap, startFlakyHost } from './flaky-host.ts';
+import { type RequestOutcome, startFlakyHost } from './flaky-host.ts';
 import { startShopSite } from './shop-site.ts';
 import { type CapturedEvent, createVisitor, type Entrance, entrances } from './visitor.ts';
 
 export interface ShopVisitsOptions {
   /** Source code of the library, as a module. */
-  library: string;
+  librarySource: string;
   gatewayPort: number;
   projectApiKey: string;
   pages: number;
@@ -22,7 +22,7 @@ export interface ShopVisits {
   /** The events whose `capture` call has returned: their distinct IDs, by event UUID. */
   captured: Map<string, string>;
   entered: Record<Entrance, number>;
-  requests: Record<Mishap, number>;
+  requests: Record<RequestOutcome, number>;
   sent: Map<string, number>;
   /** How often the host in front of the gateway was unavailable or unresponsive. */
   outages: number;
@@ -38,12 +38,12 @@ const trouble = 0.25;
  * possible way. At the end, the connection works, and each visitor waits on a final page until the queue is empty.
  */
 export async function visitShop(options: ShopVisitsOptions): Promise<ShopVisits> {
-  const { library, gatewayPort, projectApiKey, pages, visitors, seed } = options;
+  const { librarySource, gatewayPort, projectApiKey, pages, visitors, seed } = options;
   const random = seededRandom(seed);
   const host = await startFlakyHost(gatewayPort, random);
   const proxy = await createFaultProxy({ targetPort: host.port });
   const address = `http://${proxy.host}:${proxy.port}`;
-  const site = await startShopSite({ '/millrace.js': library }, projectApiKey, shopOptions(address));
+  const site = await startShopSite({ '/millrace.js': librarySource }, projectApiKey, shopOptions(address));
   const browser = await launchChromium({ keepsPages: true });
   const entered = Object.fromEntries(entrances.map((name) => [name, 0])) as Record<Entrance, number>;
   const visits: ShopVisits = {

@@ -1,6 +1,6 @@
 /** Changes environments and their projects, and records each change. */
 
-import { maskAddress, membershipLevels } from '@millrace/contracts';
+import { maskUrl, membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
@@ -54,7 +54,7 @@ export async function changeEnvironment(
 /** Omits a masked webhook URL, because clients send the mask back when they change other settings. */
 function withoutMask(changes: Record<string, unknown>, before: StoredEnvironment): Record<string, unknown> {
   const { slack_incoming_webhook: webhook, ...others } = changes;
-  const isShown = before.slack_incoming_webhook !== null && webhook === maskAddress(before.slack_incoming_webhook);
+  const isShown = before.slack_incoming_webhook !== null && webhook === maskUrl(before.slack_incoming_webhook);
   return isShown ? others : changes;
 }
 

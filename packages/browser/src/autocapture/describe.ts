@@ -9,7 +9,7 @@ import {
   isReadable,
   isReadableItself,
   isSensitive,
-  type Part,
+  type PathElement,
   removeSensitiveNumbers,
   splitWords,
 } from './privacy.ts';
@@ -17,7 +17,7 @@ import {
 interface Seen {
   type: string;
   /** The elements on the path, starting with the target. */
-  parts: Part[];
+  parts: PathElement[];
   masks: Masks;
   /** Whether to send the list of elements in addition to `elements_chain`. */
   withElements: boolean;
@@ -66,14 +66,14 @@ type HidesAt = (at: number) => Hides;
  * Returns the index of the link or button that contains a clicked SVG drawing, because the click counts as a click on
  * that element.
  */
-function controlOfIcon(parts: Part[]): number {
+function controlOfIcon(parts: PathElement[]): number {
   const isDrawing = parts[0] && 'ownerSVGElement' in parts[0].element;
   const control = parts.findIndex(({ tag }) => /^(a|button)$/.test(tag));
   return isDrawing ? Math.max(control, 0) : 0;
 }
 
 /** Returns the URL of the outermost link. */
-function addressOf(parts: Part[], hidesAt: HidesAt): string {
+function addressOf(parts: PathElement[], hidesAt: HidesAt): string {
   const at = parts.map(({ tag }) => tag).lastIndexOf('a');
   const link = parts[at];
   const address = (link && isReadable(link) && link.attributes.href) || '';
@@ -95,7 +95,7 @@ const prefix = 'data-ph-capture-attribute-';
  * Returns the properties that the page defines in `data-ph-capture-attribute-…`. If several elements define the same
  * property, the one nearest to the target wins.
  */
-function ownProperties(parts: Part[], hidesAt: HidesAt): Properties {
+function ownProperties(parts: PathElement[], hidesAt: HidesAt): Properties {
   const properties: Properties = {};
   for (const [at, { attributes, isPrivate }] of [...parts.entries()].reverse()) {
     for (const [name, value] of isPrivate ? [] : Object.entries(attributes)) {
@@ -158,7 +158,7 @@ const attributesOfFields = ['name', 'id', 'class', 'aria-label'];
 type Hides = (text: string, isName?: boolean) => boolean;
 
 /** Reads an element immediately, and returns a function that describes it later. */
-function describeElement(part: Part, masks: Masks, isTarget: boolean): (hides: Hides) => ElementDescription {
+function describeElement(part: PathElement, masks: Masks, isTarget: boolean): (hides: Hides) => ElementDescription {
   const { element, tag: tag_name } = part;
   const description: ElementDescription = { tag_name, ...findSiblingPosition(element) };
   const hasText = !masks.mask_all_text && (isTarget || usefulTags.includes(tag_name));
@@ -173,7 +173,7 @@ function describeElement(part: Part, masks: Masks, isTarget: boolean): (hides: H
 type AttributesSent = Pick<ElementDescription, 'classes' | `attr__${string}`>;
 
 function attributesSent(
-  { attributes, classes, isTyped }: Part,
+  { attributes, classes, isTyped }: PathElement,
   { element_attribute_ignorelist }: Masks,
   hides: Hides,
 ): AttributesSent {

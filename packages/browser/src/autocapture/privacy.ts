@@ -66,18 +66,18 @@ const isMarked = ({ classes }: ReadElement): boolean =>
   classes.includes('ph-sensitive') || classes.includes('ph-no-capture');
 
 /** An element between the event target and the root, and whether it may be read. */
-export interface Part extends ReadElement, Privacy {}
+export interface PathElement extends ReadElement, Privacy {}
 
 /**
  * Reads the elements of a path.
  * @param around the elements outside the path that surround elements of the path: the document element, and the shadow
  * tree elements whose slots display the path
  */
-export function readPathElements(path: Element[], around: Element[]): Part[] {
+export function readPathElements(path: Element[], around: Element[]): PathElement[] {
   const outer = around.map(readElement);
   let isWithinMarked = outer.some(isMarked);
   let isTyped = outer.some(isField);
-  const parts = [...path].reverse().map((element): Part => {
+  const parts = [...path].reverse().map((element): PathElement => {
     const read = readElement(element);
     isWithinMarked ||= isMarked(read);
     isTyped ||= isField(read) || isEdited(element);
@@ -104,7 +104,7 @@ const places = 'input,textarea,select,[contenteditable]:not([contenteditable=fal
  * Returns a function that tests whether a text repeats a field's content. Reads all fields immediately, but compares
  * texts only when an event is sent.
  */
-export function createRepetitionTest(parts: Part[]): Repeats {
+export function createRepetitionTest(parts: PathElement[]): Repeats {
   const path = parts.map(({ element }) => element);
   const forms: unknown[] = parts.map(({ tag, element }) => (tag === 'form' ? element : attempt(() => formOf(element))));
   const held = placesIn(path).flatMap((place) => {

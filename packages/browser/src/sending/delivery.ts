@@ -29,7 +29,7 @@ const quotaPauseMs = 60_000;
 export function createEventDelivery(
   core: Pick<Core, 'options' | 'log'>,
   { url, wrap, pack }: Envelope,
-  { queue, pace }: { queue: EventQueue; pace: Pace },
+  { queue, retryState }: { queue: EventQueue; retryState: RetryState },
 ): Delivery {
   /**
    * Maximum number of events per request. The client lowers it when a request was too large, or when a request failed,
@@ -50,17 +50,17 @@ export function createEventDelivery(
       goal += events.length;
       queue.putBack(events);
     } else if (isTaken || (status >= 400 && status < 500 && status !== 408 && status !== 429)) {
-      pace.failures = 0;
+      retryState.failures = 0;
       most = Math.min(most * 2, limit);
       queue.forget(events);
       if (!isTaken) core.log.error(`${events.length} events dropped: the server responded with ${status}`, json);
       // The service did not store the batch, and will not store further events, because the plan's event quota is used
       // up.
-      if ((json as Taken | null)?.quota_limited?.includes?.('events')) pause(pace, quotaPauseMs);
+      if ((json as Taken | null)?.quota_limited?.includes?.('events')) pause(retryState, quotaPauseMs);
     } else {
-      pace.failures += 1;
+      retryState.failures += 1;
       if (status === 0) most = half;
-      if (retryAfter) pause(pace, retryAfter * 1000);
+      if (retryAfter) pause(retryState, retryAfter * 1000);
       queue.putBack(events);
       return false;
     }
@@ -68,16 +68,16 @@ export function createEventDelivery(
   }
 
   async function send(events: QueuedEvent[], body: Body): Promise<boolean> {
-    const query = pace.failures ? `?retry_count=${pace.failures}` : '';
+    const query = retryState.failures ? `?retry_count=${retryState.failures}` : '';
     return settle(events, await sendRequest(core, url() + query, { body }));
   }
 
   async function run(): Promise<void> {
-    while (goal > 0 && !isPaused(pace)) {
+    while (goal > 0 && !isPaused(retryState)) {
       const events = queue.first(most);
       if (events.length === 0) return;
       if (navigator.onLine === false) {
-        pace.failures += 1;
+        retryState.failures += 1;
         return;
       }
       const body = await pack(wrap(events));
@@ -100,13 +100,13 @@ export function createEventDelivery(
     async hurry() {
       let events = queue.first(most);
       while (events.length > 1 && wrap(events).length > maxHurriedCharacters) events = queue.first(events.length >> 1);
-      if (events.length > 0 && !isPaused(pace) && queue.take(events)) await send(events, wrap(events));
+      if (events.length > 0 && !isPaused(retryState) && queue.take(events)) await send(events, wrap(events));
     },
   };
 }
 
 /** The state that determines when to send the next request. */
-export interface Pace {
+export interface RetryState {
   failures: number;
   /** When the pause ends, as a time of `performance.now`, which system clock changes do not affect. */
   pausedUntil: number;
@@ -119,15 +119,15 @@ const longestRestMs = 300_000;
  * Returns how long to wait before the next attempt. The wait is random, so that clients do not all reconnect at the
  * same time after an outage.
  */
-export function msUntilNextRequest({ failures, pausedUntil }: Pace): number {
+export function msUntilNextRequest({ failures, pausedUntil }: RetryState): number {
   const backoffMs = Math.min(shortestRestMs * 2 ** (failures - 1), longestRestMs) * (0.75 + Math.random() / 2);
   return Math.max(failures && backoffMs, pausedUntil - performance.now());
 }
 
-export function isPaused({ pausedUntil }: Pace): boolean {
+export function isPaused({ pausedUntil }: RetryState): boolean {
   return performance.now() < pausedUntil;
 }
 
-function pause(pace: Pace, ms: number): void {
-  pace.pausedUntil = performance.now() + ms;
+function pause(retryState: RetryState, ms: number): void {
+  retryState.pausedUntil = performance.now() + ms;
 }

@@ -3,7 +3,7 @@
 import type { Core, Sender } from '../client/core.ts';
 import { addDocumentListener, readFromDocument } from '../page/globals.ts';
 import { toJson } from '../values.ts';
-import { createEventDelivery, type Delivery, isPaused, msUntilNextRequest, type Pace } from './delivery.ts';
+import { createEventDelivery, type Delivery, isPaused, msUntilNextRequest, type RetryState } from './delivery.ts';
 import { createEventQueue, createEventRecords, type EventQueue, type QueuedEvent } from './queue.ts';
 import { createEnvelope, sendBeacon, sendRequest } from './wire.ts';
 
@@ -24,10 +24,10 @@ export function createEventSender(core: SenderParts): Sender {
 
   const records = createEventRecords(core);
   const queue = createEventQueue(records, log, () => isSeen);
-  const pace: Pace = { failures: 0, pausedUntil: 0 };
+  const retryState: RetryState = { failures: 0, pausedUntil: 0 };
   const envelope = createEnvelope(core);
-  const delivery = createEventDelivery(core, envelope, { queue, pace });
-  const { schedule, flush, flushSoon } = createFlushTimer(core, { delivery, queue, pace, isOpen: () => isSeen });
+  const delivery = createEventDelivery(core, envelope, { queue, retryState });
+  const { schedule, flush, flushSoon } = createFlushTimer(core, { delivery, queue, retryState, isOpen: () => isSeen });
   const beacon = (events: QueuedEvent[]) => void sendBeacon(envelope.url(), events, envelope.wrap);
 
   const begin = () => {
@@ -53,7 +53,7 @@ export function createEventSender(core: SenderParts): Sender {
       adopt();
     },
     onOnline() {
-      pace.failures = 0;
+      retryState.failures = 0;
       flush();
     },
     onTick: adopt,
@@ -62,7 +62,7 @@ export function createEventSender(core: SenderParts): Sender {
   function leave(): void {
     if (!isSeen) return;
     hasLeft = true;
-    const isResting = isPaused(pace);
+    const isResting = isPaused(retryState);
     beacon(queue.leave().filter(({ name }) => !isResting || name === ''));
   }
   // Run after all other listeners have captured their final events.
@@ -77,7 +77,7 @@ export function createEventSender(core: SenderParts): Sender {
       if (hasLeft) {
         beacon([queued]);
         queue.leave();
-      } else if (isUrgent && pace.failures === 0) flushSoon();
+      } else if (isUrgent && retryState.failures === 0) flushSoon();
       else schedule();
     },
     flush,
@@ -112,8 +112,8 @@ function followPage({ onSeen, onHidden, onReturn, onOnline, onTick }: PageLife):
 
 interface FlushTimer {
   /**
-   * Sends queued events some time after the first event was added. If the pace requires a longer wait, sends them after
-   * that wait.
+   * Sends queued events some time after the first event was added. If the retry state requires a longer wait, sends them
+   * after that wait.
    */
   schedule(): void;
   flush(): Promise<void>;
@@ -127,14 +127,14 @@ interface FlushTimer {
 interface FlushTimerParts {
   delivery: Delivery;
   queue: EventQueue;
-  pace: Pace;
+  retryState: RetryState;
   /** Returns false while sending is not allowed. */
   isOpen(): boolean;
 }
 
 function createFlushTimer(
   { options }: Pick<Core, 'options'>,
-  { delivery, queue, pace, isOpen }: FlushTimerParts,
+  { delivery, queue, retryState, isOpen }: FlushTimerParts,
 ): FlushTimer {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isSoon = false;
@@ -146,7 +146,7 @@ function createFlushTimer(
       timer = undefined;
       flush();
     };
-    timer = setTimeout(fire, Math.max(Math.min(Math.max(ms, 250), 5000), msUntilNextRequest(pace)));
+    timer = setTimeout(fire, Math.max(Math.min(Math.max(ms, 250), 5000), msUntilNextRequest(retryState)));
   }
   async function flush(): Promise<void> {
     if (isOpen()) await delivery.flush();

@@ -22,7 +22,7 @@ const captureMany = (count: number) => {
 
 describe('the event rate limit', () => {
   /** Opens a page with a stopped clock, which the test can advance. */
-  async function visitAt(options = {}) {
+  async function visitWithStoppedClock(options = {}) {
     const visitor = await lab.browser.newContext();
     await visitor.clock.setFixedTime(new Date('2026-11-22T10:00:00Z'));
     const { page } = await lab.visit({ visitor, options });
@@ -30,7 +30,7 @@ describe('the event rate limit', () => {
   }
 
   test('the rate limit allows a burst of 100 events and then 10 per second, and warns once', async () => {
-    const { visitor, page } = await visitAt();
+    const { visitor, page } = await visitWithStoppedClock();
     const first = await page.evaluate(captureMany, 105);
     expect(first.steps).toBe(100);
     expect(first.warnings).toEqual([expect.stringContaining('1 event(s) dropped since the last warning')]);
@@ -42,7 +42,7 @@ describe('the event rate limit', () => {
   });
 
   test('the rate limit continues across page loads, so that it also stops a page that reloads in a loop', async () => {
-    const { visitor, page } = await visitAt();
+    const { visitor, page } = await visitWithStoppedClock();
     await page.evaluate(captureMany, 100);
     await page.goto('about:blank');
     const again = await lab.visit({ visitor });
@@ -50,7 +50,7 @@ describe('the event rate limit', () => {
   });
 
   test('the rate limit works after the clock was set back by a day', async () => {
-    const { visitor, page } = await visitAt();
+    const { visitor, page } = await visitWithStoppedClock();
     await page.evaluate(captureMany, 105);
     await visitor.clock.setFixedTime(new Date('2026-11-21T10:00:00Z'));
     await page.evaluate(captureMany, 1);
@@ -59,7 +59,7 @@ describe('the event rate limit', () => {
   });
 
   test('applies the configured rate limit, and can skip it for one event', async () => {
-    const { page } = await visitAt({ rate_limiting: { events_per_second: 2, events_burst_limit: 5 } });
+    const { page } = await visitWithStoppedClock({ rate_limiting: { events_per_second: 2, events_burst_limit: 5 } });
     expect((await page.evaluate(captureMany, 10)).steps).toBe(5);
     const event = await page.evaluate(() => window.posthog.capture('free', {}, { skip_client_rate_limiting: true }));
     expect(event).toBeDefined();

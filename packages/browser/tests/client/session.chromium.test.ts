@@ -14,7 +14,7 @@ const minute = 60_000;
 /** Turn off flags, because two tabs that store data at the same time could overwrite each other's changes. */
 const eventsOnly = { advanced_disable_flags: true };
 
-async function visitAt(options = {}) {
+async function visitWithStoppedClock(options = {}) {
   const visitor = await lab.browser.newContext();
   await visitor.clock.install({ time: new Date('2026-11-22T10:00:00Z') });
   await visitor.clock.pauseAt(new Date('2026-11-22T10:05:00Z'));
@@ -40,7 +40,7 @@ test.each([
   [29 * minute, 'the same'],
   [31 * minute, 'another'],
 ])('after %d ms without activity, the session is %s', async (ms, which) => {
-  const { visitor, page } = await visitAt();
+  const { visitor, page } = await visitWithStoppedClock();
   const before = await capture(page);
   await later(visitor, ms);
   const after = await capture(page);
@@ -49,7 +49,7 @@ test.each([
 });
 
 test('extends the session on activity, up to 24 hours', async () => {
-  const { visitor, page } = await visitAt();
+  const { visitor, page } = await visitWithStoppedClock();
   const first = await capture(page);
   const sessions = new Set();
   for (let times = 0; times < 61; times += 1) {
@@ -65,7 +65,7 @@ test.each([
   [120, 120],
   [1_000_000, 36_000],
 ])('treats session_idle_timeout_seconds %d as %d', async (given, seconds) => {
-  const { visitor, page } = await visitAt({ session_idle_timeout_seconds: given });
+  const { visitor, page } = await visitWithStoppedClock({ session_idle_timeout_seconds: given });
   const first = await capture(page);
   await later(visitor, (seconds - 10) * 1000);
   expect((await capture(page)).session).toBe(first.session);
@@ -74,7 +74,7 @@ test.each([
 });
 
 test('does not extend the session when the application reads its ID', async () => {
-  const { visitor, page } = await visitAt();
+  const { visitor, page } = await visitWithStoppedClock();
   const first = await capture(page);
   for (const _ of [1, 2, 3]) {
     await later(visitor, 20 * minute);
@@ -84,7 +84,7 @@ test('does not extend the session when the application reads its ID', async () =
 });
 
 test('calls an onSessionId listener immediately and at each change, with the reason, until it is removed', async () => {
-  const { visitor, page } = await visitAt();
+  const { visitor, page } = await visitWithStoppedClock();
   await page.evaluate(() => {
     const calls: unknown[] = [];
     Object.assign(window, { calls });
@@ -174,7 +174,7 @@ test('bootstrap.sessionID sets the session ID if it is a recent UUIDv7', async (
 });
 
 test('removes session properties when the session ends', async () => {
-  const { visitor, page } = await visitAt();
+  const { visitor, page } = await visitWithStoppedClock();
   await page.evaluate(() => window.posthog.register_for_session({ step: 1 }));
   const stepOf = () => page.evaluate(() => window.posthog.capture('step')?.properties.step);
   expect(await stepOf()).toBe(1);

@@ -5,7 +5,15 @@ import { createHold } from '../support/hold.ts';
 import { openCachedPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
-import { captureMany, openShop, quickOptions, recordNames, shopOptions, startLibrary, stopClock } from './open-shop.ts';
+import {
+  captureMany,
+  listQueueRecords,
+  openShop,
+  quickOptions,
+  shopOptions,
+  startLibrary,
+  stopClock,
+} from './open-shop.ts';
 
 let browser: Browser;
 let site: TestServer;
@@ -73,7 +81,7 @@ test("sends a beacon's events again from the next page, and then deletes them fr
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
   await comeBack(page);
   await eventually(() => expect(uuidsReceived()).toEqual([...uuids, ...uuids]));
-  await eventually(async () => expect(await recordNames(page)).toEqual([]));
+  await eventually(async () => expect(await listQueueRecords(page)).toEqual([]));
 });
 
 test.each([
@@ -128,7 +136,7 @@ test('sends events immediately on a hidden page, and receives the response', asy
   await hide(page);
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
   expect(beacons()).toEqual([]);
-  await eventually(async () => expect(await recordNames(page)).toEqual([]));
+  await eventually(async () => expect(await listQueueRecords(page)).toEqual([]));
 });
 
 test('sends events on a hidden page without waiting for a pending request', async () => {
@@ -150,7 +158,7 @@ test('continues to send events on a page that the back button restores', async (
   }, elsewhere.url);
   const after = await captureMany(page, 'after', 2);
   await eventually(() => expect(new Set(unique())).toEqual(new Set([...before, ...after])));
-  await eventually(async () => expect(await recordNames(page)).toEqual([]));
+  await eventually(async () => expect(await listQueueRecords(page)).toEqual([]));
   expect(uuidsReceived().filter((uuid) => after.includes(uuid))).toHaveLength(2);
 });
 
@@ -169,10 +177,10 @@ test('stores and sends nothing on a prerendered page until it is visible', async
   const uuids = await captureMany(page, 'ahead', 25);
   await page.clock.runFor(10_000);
   await page.evaluate(() => window.posthog.flush());
-  expect(await recordNames(page)).toEqual([]);
+  expect(await listQueueRecords(page)).toEqual([]);
   expect(posts()).toEqual([]);
   await page.evaluate('window.activate()');
-  expect(await recordNames(page)).toHaveLength(25);
+  expect(await listQueueRecords(page)).toHaveLength(25);
   await page.clock.resume();
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
 });
@@ -200,7 +208,7 @@ test('sends no beacon during a Retry-After delay', async () => {
   await page.goto(elsewhere.url);
   ingest.respondWith(null);
   await page.goto(site.url);
-  expect(await recordNames(page)).toHaveLength(3);
+  expect(await listQueueRecords(page)).toHaveLength(3);
   expect(posts()).toHaveLength(1);
 });
 

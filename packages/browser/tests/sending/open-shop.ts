@@ -49,7 +49,7 @@ export async function captureMany(page: Page, name: string, count: number, size 
   );
 }
 
-export async function recordNames(page: Page): Promise<string[]> {
+export async function listQueueRecords(page: Page): Promise<string[]> {
   return page.evaluate((key) => Object.keys(localStorage).filter((name) => name.startsWith(`ph_${key}_queue_`)), token);
 }
 

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { createHold } from '../support/hold.ts';
 import { type ScriptedIngest, type ScriptedResponse, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
-import { captureMany, openShop, recordNames, shopOptions, stopClock } from './open-shop.ts';
+import { captureMany, listQueueRecords, openShop, shopOptions, stopClock } from './open-shop.ts';
 
 let browser: Browser;
 let site: TestServer;
@@ -53,7 +53,7 @@ test.each(retriedResponses)('sends events again, once and in order, after %s', a
   await stopClock(page);
   const uuids = await captureMany(page, 'kept', 3);
   await page.evaluate(() => window.posthog.flush());
-  expect(await recordNames(page)).toHaveLength(3);
+  expect(await listQueueRecords(page)).toHaveLength(3);
   await page.evaluate(() => window.posthog.capture('later'));
   await page.clock.runFor(4000);
   await eventually(() => expect(names()).toContain('later'));
@@ -61,7 +61,7 @@ test.each(retriedResponses)('sends events again, once and in order, after %s', a
   expect(stored.slice(0, 3)).toEqual(uuids);
   expect(stored).toHaveLength(4);
   expect(posts()[1]?.query.get('retry_count')).toBe('1');
-  await eventually(async () => expect(await recordNames(page)).toEqual([]));
+  await eventually(async () => expect(await listQueueRecords(page)).toEqual([]));
   await page.context().close();
 });
 
@@ -71,7 +71,7 @@ test.each([400, 401, 402, 403, 404, 422])('drops events rejected with status %d,
   await captureMany(page, 'refused', 3);
   await page.evaluate(() => window.posthog.flush());
   expect(complaints.join()).toContain(`3 events dropped: the server responded with ${status}`);
-  expect(await recordNames(page)).toEqual([]);
+  expect(await listQueueRecords(page)).toEqual([]);
   await page.evaluate(() => {
     window.posthog.capture('good');
     return window.posthog.flush();
@@ -87,7 +87,7 @@ test.each([200, 202, 204])(
     const { page } = await open();
     await captureMany(page, 'taken', 1);
     await page.evaluate(() => window.posthog.flush());
-    expect(await recordNames(page)).toEqual([]);
+    expect(await listQueueRecords(page)).toEqual([]);
     expect(posts()).toHaveLength(1);
     await page.context().close();
   },
@@ -104,7 +104,7 @@ test('halves a batch that is too large until it fits, and drops a single event t
   await page.evaluate(() => window.posthog.flush());
   expect(names()).toEqual([0, 1, 2, 3, 5, 6, 7].map((n) => `large ${n}`));
   expect(complaints.join()).toContain('1 events dropped: the server responded with 413');
-  expect(await recordNames(page)).toEqual([]);
+  expect(await listQueueRecords(page)).toEqual([]);
   await page.context().close();
 });
 

@@ -6,9 +6,9 @@ import { type ReceivedRequest, type ScriptedIngest, startScriptedIngest } from '
 import { startSite } from '../support/start-site.ts';
 import {
   captureMany,
+  listQueueRecords,
   openShop,
   quickOptions,
-  recordNames,
   shopOptions,
   startLibrary,
   stopClock,
@@ -49,7 +49,7 @@ const isGone = () => ingest.respondWith(({ method }) => (method === 'POST' ? { i
  * closed pages.
  */
 const restIsOver = () => visitor.clock.runFor(20_000);
-const nothingKept = (page: Page) => eventually(async () => expect(await recordNames(page)).toEqual([]));
+const nothingKept = (page: Page) => eventually(async () => expect(await listQueueRecords(page)).toEqual([]));
 
 /**
  * Closes the page and waits for its last beacon, which could otherwise arrive after the test has changed the host's
@@ -176,11 +176,11 @@ test('keeps the queue of a tab that cannot send', async () => {
   const { page } = await open();
   const uuids = await captureMany(page, 'own', 4);
   await page.evaluate(() => window.posthog.flush());
-  const names = await recordNames(page);
+  const names = await listQueueRecords(page);
   const { page: other } = await open();
   await captureMany(other, 'other', 1);
   await other.evaluate(() => window.posthog.flush());
-  expect(await recordNames(other)).toEqual(expect.arrayContaining(names));
+  expect(await listQueueRecords(other)).toEqual(expect.arrayContaining(names));
   ingest.respondWith(null);
   await restIsOver();
   await eventually(() => expect(new Set(uuidsReceived()).size).toBe(5));
@@ -193,7 +193,7 @@ test('drops the oldest events beyond 500, and reports how many it dropped', asyn
   const { page } = await open({ flushAt: 5000 });
   await stopClock(page);
   const uuids = await captureMany(page, 'many', 600);
-  expect(await recordNames(page)).toHaveLength(500);
+  expect(await listQueueRecords(page)).toHaveLength(500);
   ingest.respondWith(null);
   await page.evaluate(() => window.posthog.flush());
   expect(uuidsReceived()).toEqual(uuids.slice(100));
@@ -244,13 +244,13 @@ test('the next page reports dropped events if a page crashes before it reports t
       const texts = names.slice(0, 34).map((name) => localStorage.getItem(name) ?? '');
       for (const [at, text] of texts.entries()) localStorage.setItem(`${prefix}${at}`, text);
     },
-    [await recordNames(full), `ph_${token}_queue_gone_`] as const,
+    [await listQueueRecords(full), `ph_${token}_queue_gone_`] as const,
   );
   await crash(full);
   const { page: heir } = await open({ flushAt: 5000 });
   const ofCrashedPage = (names: string[]) => names.filter((name) => name.includes('_gone_'));
   await eventually(async () => {
-    const names = await recordNames(heir);
+    const names = await listQueueRecords(heir);
     expect([names.length, ofCrashedPage(names)]).toEqual([501, []]);
   });
   await crash(heir);
@@ -275,7 +275,7 @@ test('keeps events in memory and sends them if storage is full', async () => {
   isOut();
   const uuids = await captureMany(page, 'full', 5);
   await page.evaluate(() => window.posthog.flush());
-  expect(await recordNames(page)).toEqual([]);
+  expect(await listQueueRecords(page)).toEqual([]);
   ingest.respondWith(null);
   await restIsOver();
   await received(uuids);
@@ -318,13 +318,13 @@ test('without Web Locks, adopts only queues that are older than a minute', async
   await stopClock(page);
   const uuids = await captureMany(page, 'old', 2);
   await page.evaluate(() => window.posthog.flush());
-  const names = await recordNames(page);
+  const names = await listQueueRecords(page);
   await goWithLastWords(page);
   ingest.respondWith(null);
   const { page: next } = await open();
   await visitor.clock.runFor(15_000);
   // A page renames the records that it adopts.
-  expect((await recordNames(next)).sort()).toEqual(names.sort());
+  expect((await listQueueRecords(next)).sort()).toEqual(names.sort());
   await visitor.clock.runFor(65_000);
   await received(uuids);
   await nothingKept(next);
@@ -338,7 +338,7 @@ test('drops and counts invalid queue records, and sends the valid records', asyn
   const { page } = await open({ flushAt: 5000 });
   const uuids = await captureMany(page, 'good', 2);
   await eventually(async () => {
-    const names = await recordNames(page);
+    const names = await listQueueRecords(page);
     expect(names.filter((name) => name.includes('_gone_'))).toEqual([]);
   });
   uuids.push(...(await captureMany(page, 'after it', 1)));

@@ -70,8 +70,8 @@ async function diagnose(patient: CheckedInstallation): Promise<NamedFinding[]> {
     diagnoseMail(patient),
   ]);
   const ofSettings = await runChecks([
-    { name: 'settings', look: () => ('value' in read ? checkSettings(settings, env) : []) },
-    { name: 'certificates', look: () => checkCertificateFiles(env) },
+    { name: 'settings', run: () => ('value' in read ? checkSettings(settings, env) : []) },
+    { name: 'certificates', run: () => checkCertificateFiles(env) },
   ]);
   return [...('problems' in read ? read.problems : []), ...ofSettings, ...postgres, ...redis, ...log, ...mail];
 }

@@ -70,23 +70,23 @@ async function requestReason(key: string, options: EvaluateOptions, terminal: Te
 }
 
 function collect(text: string, collected: Record<string, string>): Record<string, string> {
-  const [name, value] = parted(text);
+  const [name, value] = splitNameAndValue(text);
   return { ...collected, [name]: value };
 }
 
 function collectJson(text: string, collected: Record<string, unknown>): Record<string, unknown> {
-  const [name, value] = parted(text);
-  return { ...collected, [name]: parsed(value) };
+  const [name, value] = splitNameAndValue(text);
+  return { ...collected, [name]: parsePropertyValue(value) };
 }
 
-function parted(text: string): [string, string] {
+function splitNameAndValue(text: string): [string, string] {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Must have the form name=value.');
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
 /** Parses a property value from the command line: `5` becomes a number, `true` a boolean and `free` a string. */
-function parsed(text: string): unknown {
+function parsePropertyValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -106,7 +106,7 @@ test('reports a PostgreSQL server without TLS, and a server whose certificate cl
       expect.objectContaining({ check: 'postgresql certificate', state, found: expect.stringContaining(found) });
     expect(withoutTls).toContainEqual(ofCertificate('problem', 'does not support TLS'));
     expect(unseen).toContainEqual(ofCertificate('warning', 'is not verified'));
-    expect(bare.inTheClear()).toBe('');
+    expect(bare.plaintextReceived()).toBe('');
   } finally {
     await Promise.all([bare.stop(), strange.stop()]);
   }

@@ -43,7 +43,7 @@ export function joinNames(names: readonly string[], most = 5): string {
 export interface Check {
   name: string;
   /** Runs the check. Rejects if it cannot determine the state. */
-  look(): Promise<Finding[]> | Finding[];
+  run(): Promise<Finding[]> | Finding[];
 }
 
 /** Time limit for one check, so that an unresponsive server does not delay the other checks. */
@@ -57,13 +57,13 @@ export async function runChecks(checks: readonly Check[], timeoutMs = checkTimeo
   return all.flat();
 }
 
-async function runCheck({ name, look }: Check, timeoutMs: number): Promise<NamedFinding[]> {
+async function runCheck({ name, run }: Check, timeoutMs: number): Promise<NamedFinding[]> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
-    const findings = await Promise.race([(async () => look())(), limit]);
+    const findings = await Promise.race([(async () => run())(), limit]);
     return findings.map((finding) => ({ check: name, ...finding }));
   } catch (error) {
     const finding = problem(
@@ -94,7 +94,7 @@ export async function checkReachable(
   const [failure] = await runChecks([
     {
       name: check,
-      look: () =>
+      run: () =>
         ask().then(
           () => [],
           (error: unknown) => [createUnreachableFinding(error, setting)],

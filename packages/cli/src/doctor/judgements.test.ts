@@ -156,17 +156,17 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
   ['a valid certificate', () => daysBeforeExpiry(30), 'ok', 'valid until'],
   ['a certificate that expires soon', () => daysBeforeExpiry(20), 'warning', 'expires in 20 days'],
   ['an expired certificate', () => daysBeforeExpiry(-2), 'problem', 'expired on'],
-])('doctor reports %s', async (_what, look, state, found) => {
-  expect(await look()).toContainEqual(expect.objectContaining({ state, found: expect.stringContaining(found) }));
+])('doctor reports %s', async (_what, run, state, found) => {
+  expect(await run()).toContainEqual(expect.objectContaining({ state, found: expect.stringContaining(found) }));
 });
 
 test('doctor reports a check that hangs or fails, and still returns the findings of all other checks', async () => {
   const cause = new Error('permission denied for table x');
   const findings = await runChecks(
     [
-      { name: 'silent', look: () => new Promise<never>(() => {}) },
-      { name: 'broken', look: () => Promise.reject(new Error('asking', { cause })) },
-      { name: 'well', look: () => [{ state: 'ok', found: 'fine', advice: null }] },
+      { name: 'silent', run: () => new Promise<never>(() => {}) },
+      { name: 'broken', run: () => Promise.reject(new Error('asking', { cause })) },
+      { name: 'well', run: () => [{ state: 'ok', found: 'fine', advice: null }] },
     ],
     10,
   );

@@ -65,7 +65,7 @@ async function diagnoseKafka(patient: CheckedInstallation, settings: DoctorSetti
     const ofTopics = await runChecks(
       existing.map((name) => ({
         name: 'kafka topics',
-        async look() {
+        async run() {
           topics.push(await kafka.topic(name));
           return [];
         },
@@ -87,7 +87,7 @@ async function diagnoseKafka(patient: CheckedInstallation, settings: DoctorSetti
 function certificates(connection: KafkaConnection, kafka?: KafkaInspector) {
   return {
     name: 'kafka certificates',
-    look: async () =>
+    run: async () =>
       checkPresentedCertificates(brokersWithTls(connection, (await kafka?.brokers()) ?? []), connectTimeoutMs / 2),
   };
 }
@@ -112,7 +112,7 @@ function readOffsets(
 
 function offsetChecks(settings: DoctorSettings, offsets: ReadOffset[] | null) {
   if (offsets === null) return [];
-  return [{ name: 'stored offsets', look: () => checkStoredOffsets(offsets, namesOfTopics(settings)) }];
+  return [{ name: 'stored offsets', run: () => checkStoredOffsets(offsets, namesOfTopics(settings)) }];
 }
 
 interface KafkaContext {
@@ -133,17 +133,17 @@ function kafkaChecks(context: KafkaContext): Check[] {
   const missing = namesOfTopics(settings).filter((name) => !existing.includes(name));
   const ofTopics = {
     name: 'kafka topics',
-    look: () => checkTopics(topics, { missing, partitions: settings.topicPartitions }),
+    run: () => checkTopics(topics, { missing, partitions: settings.topicPartitions }),
   };
   // All remaining checks need at least one existing topic.
   if (topics.length === 0) return missing.length > 0 ? [ofTopics] : [];
   return [
     ofTopics,
-    { name: 'kafka replicas', look: async () => checkReplicas(topics, (await kafka.brokers()).length) },
-    { name: 'kafka disks', look: async () => checkDisks(await kafka.logDirectories()) },
-    { name: 'kafka record size', look: () => checkRecordSize(topics, settings) },
-    { name: 'kafka retention', look: () => retention(context) },
-    { name: 'consumers', look: () => consumers(context) },
+    { name: 'kafka replicas', run: async () => checkReplicas(topics, (await kafka.brokers()).length) },
+    { name: 'kafka disks', run: async () => checkDisks(await kafka.logDirectories()) },
+    { name: 'kafka record size', run: () => checkRecordSize(topics, settings) },
+    { name: 'kafka retention', run: () => retention(context) },
+    { name: 'consumers', run: () => consumers(context) },
   ];
 }
 

@@ -26,7 +26,7 @@ export async function diagnoseMail({ env }: CheckedInstallation): Promise<NamedF
   if ('problems' in read) return read.problems;
   const { smtpUrl } = read.value;
   if (smtpUrl === undefined) return [];
-  return runChecks([{ name: 'mail server', look: () => lookAtMailServer(smtpUrl) }]);
+  return runChecks([{ name: 'mail server', run: () => lookAtMailServer(smtpUrl) }]);
 }
 
 async function lookAtMailServer(smtpUrl: string): Promise<Finding[]> {

@@ -48,7 +48,7 @@ export async function diagnosePostgres(
   const { database, databaseUrl, prismaDirectory } = patient;
   const certificate = {
     name: 'postgresql certificate',
-    look: () => checkPresentedCertificates(tlsServers(databaseUrl), connectTimeoutMs),
+    run: () => checkPresentedCertificates(tlsServers(databaseUrl), connectTimeoutMs),
   };
   const away = await checkReachable('postgresql server', () => database.sql.query('SELECT 1'), 'DATABASE_URL');
   if (away !== null) return [away, ...(await runChecks([certificate]))];
@@ -80,19 +80,19 @@ function postgresChecks(
 ): Check[] {
   const { sql } = database;
   return [
-    { name: 'postgresql server', look: () => checkVersion(sql) },
-    { name: 'postgresql migrations', look: () => checkMigrations(sql, prismaDirectory) },
-    { name: 'postgresql privileges', look: () => checkPrivileges(sql) },
-    { name: 'postgresql connections', look: () => checkConnections(sql, settings) },
-    { name: 'postgresql transactions', look: () => checkOpenTransactions(sql) },
-    { name: 'postgresql notifications', look: () => checkNotifications(database) },
-    { name: 'postgresql durability', look: () => checkDurability(sql) },
-    { name: 'postgresql replication', look: () => checkReplication(sql) },
-    { name: 'postgresql storage', look: () => checkStorage(sql) },
-    { name: 'postgresql cleaning', look: () => checkVacuum(sql) },
-    { name: 'clock', look: () => checkClock(sql) },
-    { name: 'secrets', look: () => checkStoredSecrets(sql, settings) },
-    { name: 'flags', look: () => checkFlags(sql) },
+    { name: 'postgresql server', run: () => checkVersion(sql) },
+    { name: 'postgresql migrations', run: () => checkMigrations(sql, prismaDirectory) },
+    { name: 'postgresql privileges', run: () => checkPrivileges(sql) },
+    { name: 'postgresql connections', run: () => checkConnections(sql, settings) },
+    { name: 'postgresql transactions', run: () => checkOpenTransactions(sql) },
+    { name: 'postgresql notifications', run: () => checkNotifications(database) },
+    { name: 'postgresql durability', run: () => checkDurability(sql) },
+    { name: 'postgresql replication', run: () => checkReplication(sql) },
+    { name: 'postgresql storage', run: () => checkStorage(sql) },
+    { name: 'postgresql cleaning', run: () => checkVacuum(sql) },
+    { name: 'clock', run: () => checkClock(sql) },
+    { name: 'secrets', run: () => checkStoredSecrets(sql, settings) },
+    { name: 'flags', run: () => checkFlags(sql) },
   ];
 }
 

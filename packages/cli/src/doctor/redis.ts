@@ -31,8 +31,8 @@ export async function diagnoseRedis({ env }: CheckedInstallation): Promise<Named
     return [{ check: 'redis', ...ok('REDIS_URL is not set, so each process counts limits separately') }];
   }
   return runChecks([
-    { name: 'redis', look: () => diagnoseServer(connection) },
-    { name: 'redis certificate', look: () => checkPresentedCertificates(tlsServers(connection), connectTimeoutMs) },
+    { name: 'redis', run: () => diagnoseServer(connection) },
+    { name: 'redis certificate', run: () => checkPresentedCertificates(tlsServers(connection), connectTimeoutMs) },
   ]);
 }
 

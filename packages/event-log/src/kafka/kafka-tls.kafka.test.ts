@@ -32,7 +32,7 @@ const handshake = String.fromCharCode(22);
 test('sends requests to a broker whose certificate is valid', async () => {
   const { proxy, log } = await open(testCertificates.ofThisHost(), authorityFile);
   const appending = append(log).catch(() => {});
-  await eventually(() => proxy.inSecret() > 0, { what: 'the first request' });
+  await eventually(() => proxy.encryptedByteCount() > 0, { what: 'the first request' });
   await log.close();
   await appending;
   await proxy.stop();
@@ -46,8 +46,8 @@ test.each([
 ])('sends no request, encrypted or not, to a broker with %s', async (_what, certificate, ca) => {
   const { proxy, log } = await open(certificate, ca);
   await expect(append(log)).rejects.toMatchObject({ kind: 'unavailable' });
-  expect(proxy.inSecret()).toBe(0);
-  expect(['', handshake]).toContain(proxy.inTheClear().slice(0, 1));
+  expect(proxy.encryptedByteCount()).toBe(0);
+  expect(['', handshake]).toContain(proxy.plaintextReceived().slice(0, 1));
   await log.close();
   await proxy.stop();
 });

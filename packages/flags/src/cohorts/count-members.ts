@@ -7,7 +7,7 @@ import { collectCohortNeeds } from '../compile/flag-needs.ts';
 import { findCurrentProperty } from '../evaluate/property-values.ts';
 import { runInTimeSlices, type Steps } from '../steps.ts';
 import { evaluateMembership, loadCompiledFlags } from './audience.ts';
-import { countPersonsByValues, type PersonCount, type PersonValues } from './store.ts';
+import { countPersonsByValues, type PersonCount, type PersonGrouping } from './store.ts';
 
 export interface MembersToCount {
   projectId: number;
@@ -60,7 +60,7 @@ export async function countCohortMembersByValues(
 
 /** Cohorts whose filters read the same properties and static cohorts, and which are counted together. */
 interface Reading {
-  values: PersonValues;
+  values: PersonGrouping;
   cohortIds: number[];
 }
 

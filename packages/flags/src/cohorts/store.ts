@@ -127,7 +127,7 @@ export async function readPersonPage(
 }
 
 /** A set of properties and static cohorts by whose values persons are grouped. */
-export interface PersonValues {
+export interface PersonGrouping {
   properties: readonly string[];
   staticCohorts: readonly number[];
 }
@@ -148,7 +148,11 @@ export interface PersonCount {
  */
 export async function countPersonsByValues(
   reader: Pick<ReadPool, 'read'>,
-  { projectId, values, maxPersons }: { projectId: number; values: readonly PersonValues[]; maxPersons: number | null },
+  {
+    projectId,
+    values,
+    maxPersons,
+  }: { projectId: number; values: readonly PersonGrouping[]; maxPersons: number | null },
   limits: ReadLimits,
 ): Promise<PersonCount[]> {
   const properties = [...new Set(values.flatMap((one) => one.properties))];
@@ -160,7 +164,7 @@ export async function countPersonsByValues(
         WHERE m.project_id = $1 AND m.cohort_id = ${Math.trunc(id)} AND m.person_uuid = p.uuid) AS c${Math.trunc(id)}`,
     ),
   ];
-  const namesOf = (one: PersonValues) => [
+  const namesOf = (one: PersonGrouping) => [
     ...one.properties.map((name) => `v${properties.indexOf(name)}`),
     ...one.staticCohorts.map((id) => `c${Math.trunc(id)}`),
   ];

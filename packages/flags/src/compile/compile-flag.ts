@@ -13,7 +13,7 @@ import {
   type Enrollment,
   shareIfEmpty,
 } from './compiled.ts';
-import { nothingNeeded } from './flag-needs.ts';
+import { noNeeds } from './flag-needs.ts';
 
 /**
  * Compiles everything in a flag that does not depend on other flags or cohorts. `compileFlags` sets `brokenDependency`
@@ -42,7 +42,7 @@ export function compileFlag(flag: FlagDefinition, options: TestOptions): Compile
     exitsEarly: filters.early_exit === true,
     dependencies: shareIfEmpty(dependenciesOf(conditions)),
     brokenDependency: null,
-    needs: nothingNeeded,
+    needs: noNeeds,
   };
 }
 

@@ -12,7 +12,7 @@ import {
 } from './compiled.ts';
 
 /** The needs of flags that depend only on the ID. */
-export const nothingNeeded: FlagNeeds = Object.freeze({
+export const noNeeds: FlagNeeds = Object.freeze({
   personProperties: [],
   groupProperties: [],
   staticCohorts: [],
@@ -28,7 +28,7 @@ export function collectFlagNeeds(flag: CompiledFlag, cohorts: ReadonlyMap<number
   if (enrollment?.kind === 'super_condition') addCondition(enrollment.condition);
   for (const condition of flag.conditions) addCondition(condition);
   const hashKeyOverride = flag.keepsExperience && !isSameForAll(flag);
-  if (person.size + groups.size + staticCohorts.size === 0 && !hashKeyOverride) return nothingNeeded;
+  if (person.size + groups.size + staticCohorts.size === 0 && !hashKeyOverride) return noNeeds;
   return {
     personProperties: shareIfEmpty([...person]),
     groupProperties: shareIfEmpty([...groups].map(([groupType, keys]) => ({ groupType, keys: [...keys] }))),

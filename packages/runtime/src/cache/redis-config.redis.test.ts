@@ -98,7 +98,7 @@ describe('the TLS connection to Redis', () => {
     if (store.isHealthy()) await store.set('tls', 'x', 1);
     await store.stop();
     await proxy.stop();
-    expect(['', handshake]).toContain(proxy.inTheClear().slice(0, 1));
+    expect(['', handshake]).toContain(proxy.plaintextReceived().slice(0, 1));
     return outcome;
   }
 

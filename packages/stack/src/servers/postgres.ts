@@ -217,7 +217,7 @@ async function unpack(directory: string, installed: string): Promise<void> {
       await rm(at, { force: true });
       await symlink(relative(dirname(target), source), at);
     }
-    await makeReadable(temporary);
+    await makeReadableForAll(temporary);
     // If another process is faster, the rename may fail. A directory with this name is always complete.
     await rm(installed, { recursive: true, force: true });
     await rename(temporary, installed);
@@ -228,7 +228,7 @@ async function unpack(directory: string, installed: string): Promise<void> {
 }
 
 /** Makes the files readable for all users, because the server may run as a different user than this process does. */
-async function makeReadable(directory: string): Promise<void> {
+async function makeReadableForAll(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   const { status, output } = await runProgram('chmod', ['-R', 'u+rwX,go+rX', directory]);
   if (status !== 0) throw new SetupProblem(`Could not make the PostgreSQL programs readable: ${output.trim()}`);

@@ -22,7 +22,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   const connection = createConnectionFile(directory);
   // If the connection file exists now, it was left behind by a system that was killed.
   connection.remove();
-  if (isFresh) setDataAside(directory, progress.print);
+  if (isFresh) moveDataAway(directory, progress.print);
   const logDirectory = join(directory, 'logs');
   mkdirSync(logDirectory, { recursive: true });
   const reaper = createReaper();
@@ -61,7 +61,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
 };
 
 /** Moves databases, logs and keys to a new directory, from which they can be restored. */
-function setDataAside(directory: string, print: (line: string) => void): void {
+function moveDataAway(directory: string, print: (line: string) => void): void {
   const data = ['postgres', 'kafka', 'redis', 'demo.json', exampleShopFile, 'secrets.key'].filter((name) =>
     existsSync(join(directory, name)),
   );

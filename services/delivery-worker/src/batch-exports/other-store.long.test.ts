@@ -6,7 +6,7 @@ import {
   createTables,
   readEventFilters,
 } from '@millrace/insights';
-import { clickHouseOrSkip, createTestTenant, startClickHouse, type TestClickHouse } from '@millrace/testing';
+import { createTestTenant, installClickHouseOrNull, startClickHouse, type TestClickHouse } from '@millrace/testing';
 import { storeEvents } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import type { ClaimedRun, EventRecord } from './destination.ts';
@@ -14,7 +14,7 @@ import { createCopiedUntil, readPages, readStoredPages } from './read.ts';
 import { openCursor, selectEventsOfRun } from './store.ts';
 
 /** Tests that an export contains the same rows whether it reads them from ClickHouse or from PostgreSQL. */
-const modules = await clickHouseOrSkip();
+const modules = await installClickHouseOrNull();
 
 (modules === null ? describe.skip : describe)('exports from ClickHouse', () => {
   let fixture: WorkerFixture;

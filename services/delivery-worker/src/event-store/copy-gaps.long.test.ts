@@ -5,9 +5,9 @@
 import { createDatabase, type Transaction } from '@millrace/db';
 import { connectClickHouse, copyEvents, rebuildEvents } from '@millrace/insights';
 import {
-  clickHouseOrSkip,
   createTestTenant,
   eventually,
+  installClickHouseOrNull,
   startClickHouse,
   type TestClickHouse,
 } from '@millrace/testing';
@@ -15,9 +15,9 @@ import { createSettledUntil } from '../batch-exports/read.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createCopyMetrics, createEventCopier } from './follow.ts';
 
-const modules = await clickHouseOrSkip();
+const modules = await installClickHouseOrNull();
 
-(modules === null ? describe.skip : describe)('The copy of events in ClickHouse', () => {
+(modules === null ? describe.skip : describe)('the copy of events in ClickHouse', () => {
   let fixture: WorkerFixture;
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;

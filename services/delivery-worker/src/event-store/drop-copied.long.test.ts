@@ -1,8 +1,8 @@
 import { connectClickHouse } from '@millrace/insights';
 import {
-  clickHouseOrSkip,
   createTestTenant,
   eventually,
+  installClickHouseOrNull,
   startClickHouse,
   type TestClickHouse,
 } from '@millrace/testing';
@@ -12,9 +12,9 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { dropCopiedMonths } from './drop-copied.ts';
 import { createCopyMetrics, createEventCopier } from './follow.ts';
 
-const modules = await clickHouseOrSkip();
+const modules = await installClickHouseOrNull();
 
-(modules === null ? describe.skip : describe)('PostgreSQL keeps events for some days', () => {
+(modules === null ? describe.skip : describe)('PostgreSQL with a retention period for events', () => {
   let fixture: WorkerFixture;
   let clickhouse: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;

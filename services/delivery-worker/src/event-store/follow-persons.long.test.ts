@@ -1,12 +1,12 @@
 import { deletePersons, splitPerson } from '@millrace/db';
 import { connectClickHouse, copyPersonPortion, restartPersonCopy } from '@millrace/insights';
-import { clickHouseOrSkip, createTestTenant, startClickHouse, type TestClickHouse } from '@millrace/testing';
+import { createTestTenant, installClickHouseOrNull, startClickHouse, type TestClickHouse } from '@millrace/testing';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createPersonCopyMetrics, createPersonFollower, stopRecordingPersonChanges } from './follow-persons.ts';
 
-const modules = await clickHouseOrSkip();
+const modules = await installClickHouseOrNull();
 
-(modules === null ? describe.skip : describe)('ClickHouse has a copy of the persons and moved distinct IDs', () => {
+(modules === null ? describe.skip : describe)('the copy of persons and moved distinct IDs in ClickHouse', () => {
   let fixture: WorkerFixture;
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;

@@ -10,9 +10,9 @@ import {
   runQuery,
 } from '@millrace/insights';
 import {
-  clickHouseOrSkip,
   createTestTenant,
   eventually,
+  installClickHouseOrNull,
   startClickHouse,
   type TestClickHouse,
 } from '@millrace/testing';
@@ -20,9 +20,9 @@ import { deleteEnvironmentData, deletePersonData } from '../deletion/delete-data
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createCopyMetrics, createEventCopier } from './follow.ts';
 
-const modules = await clickHouseOrSkip();
+const modules = await installClickHouseOrNull();
 
-(modules === null ? describe.skip : describe)('ClickHouse follows PostgreSQL', () => {
+(modules === null ? describe.skip : describe)('copying events from PostgreSQL to ClickHouse', () => {
   let fixture: WorkerFixture;
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;

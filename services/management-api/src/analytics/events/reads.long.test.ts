@@ -6,8 +6,8 @@ import {
   createTables,
 } from '@millrace/insights';
 import {
-  clickHouseOrSkip,
   createTestTenant,
+  installClickHouseOrNull,
   startClickHouse,
   type TestClickHouse,
   type TestTenant,
@@ -19,7 +19,7 @@ import { createMonths, type StoredEvent, storeEvent, storePerson } from '../../t
  * Compares two APIs that use the same database. The API that reads events from ClickHouse must return the same as the
  * API that reads from PostgreSQL, even after PostgreSQL has deleted the events.
  */
-const modules = await clickHouseOrSkip();
+const modules = await installClickHouseOrNull();
 const allTimes = { from: new Date(0), until: new Date('2299-01-01Z') };
 
 (modules === null ? describe.skip : describe)('events read from ClickHouse', () => {

@@ -1,7 +1,7 @@
 // Converts projects and environments to API responses.
 
 import { createHmac } from 'node:crypto';
-import { includesScope, maskAddress, membershipLevels } from '@millrace/contracts';
+import { includesScope, maskUrl, membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -51,7 +51,7 @@ export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<str
     created_at: formatDateTime(row.created_at),
     updated_at: formatDateTime(row.updated_at),
     slack_incoming_webhook:
-      webhook === null || canSeeSecrets(showing.caller, 'project:write', level) ? webhook : maskAddress(webhook),
+      webhook === null || canSeeSecrets(showing.caller, 'project:write', level) ? webhook : maskUrl(webhook),
     live_events_token: liveEventsToken(row, showing),
     person_on_events_querying_enabled: true,
     default_modifiers: defaultModifiers,

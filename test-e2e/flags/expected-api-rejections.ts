@@ -1,7 +1,7 @@
-import type { StoredPastApi } from './load-flags.ts';
+import type { ApiRejections } from './load-flags.ts';
 
 /** Unusual flags that the API rejects, but that older databases may contain. Evaluation must still support them. */
-export const storedPastApi: StoredPastApi = {
+export const expectedApiRejections: ApiRejections = {
   'An operator is written in another way': ['coh-exact'],
   'Cannot create dependency on disabled flag … (ID:…': ['dep-on-off-t', 'dep-on-off-f'],
   'Cohort with id … does not exist': ['coh-gone'],

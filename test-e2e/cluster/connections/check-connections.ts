@@ -5,7 +5,7 @@ import type { SeenPod, Traffic } from './watch-connections.ts';
 /**
  * Connections without duplicates, in the format `<namespace>/<component> → <namespace>/<component>:<port>/<protocol>`.
  */
-export interface Judgement {
+export interface ConnectionReport {
   allowed: string[];
   /** Connections that no policy allows, and connections from or to an unknown pod. */
   refused: string[];
@@ -25,7 +25,7 @@ interface End {
  * Checks each connection against the policies that were in effect when it was opened. A connection that was refused
  * once counts as refused.
  */
-export function checkConnections({ connections, pods, policies }: Traffic): Judgement {
+export function checkConnections({ connections, pods, policies }: Traffic): ConnectionReport {
   const endAt = ends(pods);
   const found = { allowed: new Set<string>(), refused: new Set<string>(), fromNode: new Set<string>() };
   for (const { from, to, port, protocol, at } of connections) {

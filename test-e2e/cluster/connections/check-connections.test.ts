@@ -1,4 +1,4 @@
-import { checkConnections } from './judge-connections.ts';
+import { checkConnections } from './check-connections.ts';
 import type { ConnectionEvent, KnownPolicy, SeenPod } from './watch-connections.ts';
 
 const component = (name: string) => ({ 'app.kubernetes.io/component': name });
