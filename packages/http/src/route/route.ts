@@ -7,8 +7,8 @@ import type { MessageStream, PageStream, TextContent, WithHeaders, WithStatus } 
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
- * Status of a successful response. The statuses 400 and 405 are for routes that always fail: 405 has an empty body, and
- * is sent after the key, the scope and the path were checked (docs/api/README.md#routes-and-fields). 400 has a body
+ * The status of a route's success response. Routes that always fail declare 400 or 405 instead: 405 has an empty body,
+ * and is sent after the key, the scope and the path were checked (docs/api/README.md#routes-and-fields). 400 has a body
  * that differs from other errors.
  */
 type SuccessStatus = 200 | 201 | 202 | 204 | 400 | 405;

@@ -130,8 +130,8 @@ export function changesSignIn(before: DomainRow, after: DomainRow): boolean {
 }
 
 /**
- * Requires an owner if any owner has an email address in the domain. Otherwise, an administrator could change the
- * domain's sign-in settings to sign in as that owner (docs/api/domains.md).
+ * Requires that the caller is an owner if any owner has an email address in the domain. Otherwise, an administrator
+ * could change the domain's sign-in settings to sign in as that owner (docs/api/domains.md).
  * @param level the caller's level in the organization
  * @throws AppError `forbidden`
  */

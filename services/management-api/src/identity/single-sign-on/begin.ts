@@ -27,8 +27,8 @@ import {
 } from './pending.ts';
 
 /**
- * Starts a sign-in through a provider. The query parameter `email` selects the domain, or `test` if the sign-in is a
- * test. `next` is the page to open afterwards, and `reauth=true` confirms a session.
+ * Starts a sign-in through a provider. The query parameter `email` selects the domain. In a test sign-in, `test`
+ * selects it instead. `next` is the page to open afterwards, and `reauth=true` confirms a session.
  * @returns the provider URL to redirect to, and the secret for the cookie that binds the response to this browser
  * @throws AppError with one of the codes in docs/api/single-sign-on.md
  */
