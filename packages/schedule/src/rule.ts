@@ -76,7 +76,7 @@ const lastDay = dayOf(9999, 11, 31);
  * during daylight saving time.
  *
  * The libraries we evaluated either ignore time zones or iterate over every occurrence from the start of the rule. If
- * that is long ago, it takes seconds or never ends. This implementation goes directly to the relevant period.
+ * the start is long ago, this takes seconds or never ends. This implementation goes directly to the relevant period.
  *
  * @param zoneName the IANA name of the time zone
  */

@@ -80,6 +80,7 @@ function listChecks(size: GeneratedEvents): readonly Checked[] {
 /**
  * Compares results and prints their number. Ignores queries that exceed their time limit, because the machine may be
  * busy.
+ * @throws Error if a result is wrong
  */
 export async function checkResults(
   client: ClickHouseClient,

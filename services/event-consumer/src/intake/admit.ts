@@ -31,9 +31,9 @@ export interface Intake {
 export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
 
 /**
- * How many milliseconds an event's time can be in the future. Later events are rejected, because each one could require
- * a separate partition. The gateway never writes such a record, because it replaces a time in the future with the time
- * of receipt.
+ * How many milliseconds an event's time can be in the future. Events beyond that are rejected, because each one could
+ * require a separate partition. The gateway never writes such a record, because it replaces a time in the future with
+ * the time of receipt.
  */
 const maxAheadMs = 31 * 24 * 3_600_000;
 

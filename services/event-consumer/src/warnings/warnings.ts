@@ -50,7 +50,7 @@ export function toGatewayWarning(warning: CapturedWarning, projectId: number): S
 
 /**
  * Creates the warning about events of a migration that the project's plan does not include. The gateway rejects such
- * requests with 402. Only while it cannot look up the plan, it accepts and marks them
+ * requests with 402. It accepts and marks them only while it cannot look up the plan
  * (docs/ingestion-rules.md#historical-migrations).
  */
 export function toMigrationWarning(finding: CountedFinding, projectId: number): StoredWarning {
