@@ -79,7 +79,7 @@ test('with two roles, uses the other role for new connections', async () => {
   await endConnections(first);
   await expectNewEvents();
   await endConnections(first);
-  // A terminated connection takes a moment to end.
+  // Retry, because a terminated connection takes a moment to end.
   await eventually(async () => {
     const { rows } = await server.query('SELECT DISTINCT usename FROM pg_stat_activity WHERE usename = ANY ($1)', [
       [first, second],

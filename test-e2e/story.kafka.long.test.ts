@@ -60,7 +60,7 @@ describe.each(eventLogs)('ingestion with killed consumers and the %s event log',
     expect(events).toEqual(sent.sort((a, b) => (a.uuid < b.uuid ? -1 : 1)));
   });
 
-  test('every person has the state as if each event had been processed once, in order', async () => {
+  test('every person has the same state as if each event had been processed once, in order', async () => {
     const { persons } = await storedState(services);
     const certain = expected.persons.map((person, index) => ({
       ...person,

@@ -17,7 +17,7 @@ const [tools, engageable, modules] = await Promise.all([
   installOrNull('phog-cli and arcade-posthog', () =>
     installPythonTool('posthog-tools', besideThis('posthog-tools.txt')),
   ),
-  // Do not install the tool's dependencies, because only its statistics use them, and not its queries.
+  // Do not install the tool's dependencies, because only its statistics use them.
   installOrNull('engageable', () => installPythonTool('engageable', besideThis('engageable.txt'), ['--no-deps'])),
   installOrNull('@posthog/agent-toolkit', () => installNpmPackages('agent-toolkit', ['@posthog/agent-toolkit@0.2.4'])),
 ]);

@@ -101,7 +101,7 @@ describe('content of the image', () => {
     expect(naming.flat()).toEqual([]);
   });
 
-  test('the image contains a bill of materials with versions, and the licenses', async () => {
+  test('the image contains the licenses, and a bill of materials with versions', async () => {
     const sbom = JSON.parse(await readFile(join(own.rootfs, 'usr/share/sbom/millrace.cdx.json'), 'utf8'));
     expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
     const purls: string[] = sbom.components.map(({ purl }: { purl: string }) => purl.replace(/@[^@]*$/, ''));
@@ -219,14 +219,14 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
   });
 
   test.each(['ingest-gateway', 'event-consumer', 'delivery-worker', 'management-api'])(
-    'runs %s as process 1, which exits on SIGTERM',
+    'runs %s as process 1, and exits on SIGTERM',
     async (name) => {
       services[name]?.signal('SIGTERM');
       expect([await services[name]?.ended, services[name]?.output()]).toEqual([0, expect.stringContaining('stopped')]);
     },
   );
 
-  test('stores and returns an event with all services in one process, which exits on SIGTERM', async () => {
+  test('stores and returns an event with all services in one process, and exits on SIGTERM', async () => {
     const { signal, ended, output, port } = startContainer(own, { words: ['all-in-one.mjs'], settings });
     const healthUrl = `http://127.0.0.1:${await port()}`;
     await eventually(async () => (await fetch(`${healthUrl}/_readiness`)).ok, { what: 'Readiness of all-in-one' });

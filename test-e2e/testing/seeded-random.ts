@@ -2,7 +2,7 @@ import { readEnvironment } from '@millrace/runtime';
 
 /**
  * Returns a generator of numbers in [0, 1) that depend only on the seed (mulberry32). This makes failures reproducible,
- * and gives both sides of a comparison the same work.
+ * and gives both sides of a comparison the same input.
  */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;

@@ -3,7 +3,7 @@ import { memberNames } from '../src/start/member-names.ts';
 export interface SnippetScript {
   /** URL of the library: `https://events.example.com/array/phc_…/array.js`, or a URL with a version. */
   src: string;
-  /** Hash of the library file. Use it only with a versioned URL, whose content never changes. */
+  /** Hash of the library file. Use it only with a versioned URL, because the content of other URLs changes. */
   integrity?: string | undefined;
 }
 

@@ -239,7 +239,7 @@ async function readWebRows(events: EventStore, { current, previous, limit }: Web
   return { current: rows, previous: await events.web({ ...previous, breakdown, offset: 0 }, run) };
 }
 
-/** Reads the rows by period and by series, one query after the other because the queries share one connection. */
+/** Reads the rows of each period and series, one query after the other, because the queries share one connection. */
 async function readTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
   const rows = [];
   for (const period of plan.periods) {

@@ -38,7 +38,7 @@ export const history = fc.record({
   }),
   /** Persons that are deleted after the merges. Their events remain. */
   deletions: fc.uniqueArray(fc.constantFrom(...persons), { maxLength: 1 }),
-  /** Distinct IDs that get a new person at the end. */
+  /** Distinct IDs that get a new person at the end of the history. */
   splits: fc.uniqueArray(fc.constantFrom(...persons.map((person) => `${person}-anon`)), { maxLength: 2 }),
 });
 type RandomHistory = typeof history extends fc.Arbitrary<infer T> ? T : never;

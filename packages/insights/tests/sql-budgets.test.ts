@@ -73,7 +73,7 @@ describe.each(engines)('SQL query limits on $name', (engine) => {
     await eventually(async () => expect(await store.runningJoins()).toBe(0));
   });
 
-  it('reports the types of defined properties in the order in which the query uses them', async () => {
+  it('reports the types of defined properties in the order the query uses them', async () => {
     await storeEvents(0);
     const text =
       'SELECT p FROM (SELECT person.properties.age AS p, properties.amount, properties.currency FROM events)';

@@ -16,7 +16,7 @@ test('each alert fires on its own test series, but not on similar series', async
   expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
 }, 600_000);
 
-test('every alert has test series on which it fires and test series on which it does not', () => {
+test('every alert has test series that make it fire and test series that do not', () => {
   const covered = alertCases.map(({ name }) => name);
   expect(alertRules.length).toBeGreaterThan(25);
   for (const { alert } of alertRules)

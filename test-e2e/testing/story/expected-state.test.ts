@@ -46,7 +46,7 @@ test('applies $set, $set_once and $unset in order, with event-level values takin
   expect(persons[0]?.properties).not.toHaveProperty('gone');
 });
 
-test('counts an event that is sent twice once, at its first position', () => {
+test('counts an event that is sent twice only once, at its first position', () => {
   const first = event('a', 'x', { $set: { k: 1 } });
   const { events, persons } = computeExpectedState([[first, event('a', 'x', { $set: { k: 2 } }), first]]);
   expect(events.size).toBe(2);

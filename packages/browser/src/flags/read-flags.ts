@@ -60,7 +60,7 @@ interface FlagCall {
   key: string;
   value: FlagValue | undefined;
   snapshot: FlagSnapshot;
-  /** Errors in the last flag request that may have caused a wrong value, under PostHog's names. */
+  /** PostHog's names of the errors in the last flag request that may have caused a wrong value. */
   errors: string[];
   isFetched: boolean;
 }

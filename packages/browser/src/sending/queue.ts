@@ -17,7 +17,7 @@ export interface EventQueue {
   count(): number;
   /** Adds an event to the queue. Returns undefined if the event is too large to ever be sent. */
   add(event: CaptureResult): QueuedEvent | undefined;
-  /** Adds JSON-encoded events from earlier pages. */
+  /** Adds JSON-encoded events from earlier pages to the queue. */
   adopt(texts: string[]): void;
   /** Stores the events that have no storage record yet. */
   keep(): void;

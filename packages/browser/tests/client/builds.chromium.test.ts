@@ -102,7 +102,7 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
   },
 );
 
-test('sends and stores events on a file: page, which has no cookies and no origin', async () => {
+test('sends and stores events on a file: page, even without cookies and an origin', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-page-'));
   try {
     await writeFile(join(folder, 'array.js'), (await bundleLibrary('array.js')).code);

@@ -128,7 +128,7 @@ describe("the visitor's identity", () => {
     expect(captured[2]?.properties).toMatchObject({ $set: {}, $set_once: { once: 1 } });
   });
 
-  test('unsetPersonProperties removes properties, which can then be set again', async () => {
+  test('unsetPersonProperties removes properties, so that they can be set again', async () => {
     const { page } = await newVisitor();
     const { captured } = await run(page, [
       ['setPersonProperties', { plan: 'pro' }],

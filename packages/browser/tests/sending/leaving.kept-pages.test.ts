@@ -61,7 +61,7 @@ test('sends queued events by beacon as plain text when the visitor leaves the pa
   expect(beacons()[0]).toMatchObject({ path: '/e/', headers: { 'content-type': 'text/plain' } });
 });
 
-test('adds events that are captured while the visitor leaves the page to the beacon', async () => {
+test('the beacon includes events that are captured while the visitor leaves the page', async () => {
   const { page } = await openAtRest();
   await page.evaluate(() => {
     window.addEventListener('pagehide', () => window.posthog.capture('by the site'));

@@ -18,7 +18,7 @@ describe('capturing web vitals', () => {
   beforeAll(async () => {
     [browser, site] = await Promise.all([launchChromium(), startSite({ body })]);
   });
-  // Each test has its own host, because a page sends its last values when it closes.
+  // Use a separate host for each test, because the previous test's page may still send its last values.
   beforeEach(async () => {
     ingest = await startScriptedIngest();
   });

@@ -3,7 +3,7 @@
 import type { Condition, EventExpression } from '../event-store/selection.ts';
 import { createQueryError } from '../query-parts.ts';
 
-/** Where an expression is used, which determines what it may contain. */
+/** Where an expression is used. This determines what the expression may contain. */
 export type ExpressionUse = 'condition' | 'value' | 'number' | 'column' | 'order';
 
 export interface PlannedExpression extends EventExpression {

@@ -2,7 +2,7 @@
 
 import { createQueryError } from '../query-parts.ts';
 
-/** Computes a number from one number per series. */
+/** Computes a formula's result from one number per series. */
 export type Formula = (numbers: readonly number[]) => number;
 
 type Operator = '+' | '-' | '*' | '/' | '%' | '**';

@@ -69,9 +69,7 @@ export async function withExpressions(
   return { ...context, expression: readerOf(trees, settings, namesPlaces) };
 }
 
-/**
- * Parses the expressions in a query or in filters before a transaction checks the query or filters (see `parseAhead`).
- */
+/** Parses the expressions in a query or in filters before a transaction checks them (see `parseAhead`). */
 export async function parseExpressionsAhead(parser: SqlParser, sent: unknown): Promise<void> {
   const texts = [...new Set(expressionsIn(sent))].slice(0, maxExpressions);
   for (const text of texts) if (text.length <= maxCharacters) await parser.parseExpression(text).catch(() => {});

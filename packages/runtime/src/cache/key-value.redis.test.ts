@@ -69,7 +69,7 @@ describe.each(adapters)('the key-value store %s', (_, open) => {
     expect(await store.get('key')).toBeNull();
   });
 
-  test('drops only the value whose TTL has ended', async () => {
+  test('drops a value when its TTL ends, and keeps all other values', async () => {
     await store.set('long', 'value', 60);
     await store.set('short', 'value', 0.2);
     await eventually(async () => (await store.get('short')) === null, { what: 'The end of the short TTL' });

@@ -102,7 +102,7 @@ async function startWatchedPair(): Promise<{ master: OwnRedis; replica: OwnRedis
       what: 'the sentinel discovering the replica',
     },
   );
-  // A sentinel does not promote a replica without a copy of the data.
+  // Wait until the replica has a copy of the data, because a sentinel would not promote it otherwise.
   await eventually(async () => (await replica.client.info('replication')).includes('master_link_status:up'), {
     what: 'the replica having a copy of the data',
   });

@@ -16,9 +16,9 @@ export interface Printing {
   bind(type: Value['type'], value: string | number | readonly (number | null)[]): Fragment;
   expression(expression: Expression): Fragment;
   /**
-   * Prints a subquery the first time it is used, and returns the same fragment with the same bound values every other
-   * time. With different bound values, PostgreSQL would not recognize that an expression in SELECT is the one in GROUP
-   * BY.
+   * Prints a subquery the first time it is used, and returns the same fragment with the same bound values each later
+   * time. With different bound values, PostgreSQL would not recognize that expressions in SELECT and GROUP BY are the
+   * same.
    */
   once(subject: object, print: () => Fragment): Fragment;
   /**

@@ -49,7 +49,7 @@ export function startOfMinutes(value: Expression, minutes: Expression, printing:
 }
 
 interface Bins {
-  /** The unit from whose start bins are counted. */
+  /** The first bin begins at the start of this unit. */
   unit: Unit;
   /** Length of a bin. Null if the bins have different lengths. */
   stride: Fragment | null;

@@ -143,7 +143,9 @@ const week: CallResolver = (node, scope) => {
   return applyFunction(isIso ? 'toISOWeek' : 'toWeek', [moment(value, at)], at);
 };
 
-/** The Monday from which intervals of several weeks are counted. For several days, it is 1970-01-01. */
+/**
+ * The Monday that intervals of several weeks are counted from. Intervals of several days are counted from 1970-01-01.
+ */
 const firstMonday = '1970-01-05';
 const longestIntervalDays = 3660;
 

@@ -45,7 +45,7 @@ export interface SqlSettings {
   withoutMerges?: boolean;
 }
 
-/** A property that a query reads with the type of its definition. */
+/** A property that a query reads, with the type in its definition. */
 export interface TypedProperty {
   /** What the property belongs to: `event`, `person` or `group`. */
   of: string;
