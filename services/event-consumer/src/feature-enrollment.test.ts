@@ -11,7 +11,7 @@ import {
   type TestProject,
 } from './testing/consumer-fixture.ts';
 
-/** Tests that a person who opts in to a feature gets its flag. The event only needs to set a person property. */
+/** Tests that a person who opts in to a feature gets its flag. The event only needs to contain a `$set`. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 beforeAll(async () => {
