@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** @param ago the age of the event, as a PostgreSQL interval */
+/** Stores an event. @param ago the age of the event, as a PostgreSQL interval */
 async function store(event: string, ago: string, { distinctId = 'ada', properties = {} } = {}): Promise<string> {
   const uuid = randomUUID();
   await console.query(

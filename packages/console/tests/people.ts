@@ -30,7 +30,7 @@ async function createMember(console: RunningConsole, level: Level, email: string
   return secret;
 }
 
-/** @param secret the session secret, or null to open the page without signing in */
+/** Opens a page with a session. @param secret the session secret, or null to open the page without signing in */
 export async function openWithSession(console: RunningConsole, secret: string | null, address: string): Promise<Page> {
   const context = await console.newVisitor();
   const url = new URL(address).origin;

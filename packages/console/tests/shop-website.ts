@@ -73,7 +73,7 @@ const origins = [
 const paths = ['/', '/shelf/rye', '/shelf/wheat', '/shelf/spelt', '/recipes/sourdough', '/recipes/brioche', '/about'];
 const hoursOfDay = [8, 9, 10, 11, 12, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 20, 21, 22];
 
-/** @param now the current time; all events are in the past */
+/** Creates the visits of a month. @param now the current time; all events are in the past */
 export function createShopVisits(now: Date): { customers: Customer[]; events: VisitEvent[] } {
   const random = seededRandom(20_261_124);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;

@@ -20,7 +20,7 @@ interface StoredEvent {
 }
 
 interface Session {
-  /** Null for events without a session ID. */
+  /** The session ID, or null for events without one. */
   id: string | null;
   events: StoredEvent[];
 }

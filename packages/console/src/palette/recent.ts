@@ -20,7 +20,7 @@ export function keepRecent(found: Found): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify([found, ...others].slice(0, mostRecent * 4)));
   } catch {
-    // Without local storage, nothing is stored.
+    // Reads the stored entries. Without local storage, nothing is stored.
   }
 }
 

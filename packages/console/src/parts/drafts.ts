@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 /** Unsaved edits to records of one type, by project and record ID. */
 interface DraftStore<Draft> {
   use(projectId: number): ReadonlyMap<string, Draft>;
-  /** @param draft the draft to store, or null to discard the stored draft */
+  /** Stores a draft, or discards the stored draft if `draft` is null. */
   keep(projectId: number, id: string, draft: Draft | null): void;
 }
 

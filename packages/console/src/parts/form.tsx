@@ -18,7 +18,7 @@ export function Field({ problem, required = true, ...input }: FieldProps) {
   return <LabelledInput className="input" {...input} required={required} wrong={own} />;
 }
 
-/** @param wrong the error to show instead of the hint */
+/** An input with a label and a hint. @param wrong the error to show instead of the hint */
 export function LabelledInput({
   label,
   hint,

@@ -18,7 +18,7 @@ export async function requestPasskey(options: unknown): Promise<object> {
   return startAuthentication({ optionsJSON: options as Options<'startAuthentication'> }).catch(givenUp);
 }
 
-/** @throws the same errors as `requestPasskey` */
+/** Creates a passkey. @throws the same errors as `requestPasskey` */
 export async function createPasskey(options: unknown): Promise<object> {
   const { startRegistration } = await import('@simplewebauthn/browser');
   return startRegistration({ optionsJSON: options as Options<'startRegistration'> }).catch(givenUp);

@@ -8,7 +8,7 @@ export function SortableHeader({
   onSort,
 }: {
   name: string;
-  /** Undefined if the table is sorted by another column. */
+  /** The sort direction. Undefined if the table is sorted by another column. */
   direction: 'ascending' | 'descending' | undefined;
   className?: string;
   onSort: () => void;

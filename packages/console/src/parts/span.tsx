@@ -16,7 +16,7 @@ import { formatTime, fromLocalTime, toLocalTime } from './time.ts';
  */
 export interface Span {
   after: string;
-  /** Empty if the range ends at the current time. */
+  /** End of the range. Empty if the range ends at the current time. */
   before: string;
 }
 

@@ -54,7 +54,7 @@ export function toDrawnSeries(series: readonly Series[]): Drawn[] {
   }));
 }
 
-/** @param drawn the visible series @param now the local time in the project time zone */
+/** Computes the plot of a chart. @param drawn the visible series @param now the local time in the project time zone */
 export function createPlot(
   drawn: readonly Drawn[],
   { insightQuery, now }: { insightQuery: InsightQuery; now: number },

@@ -29,6 +29,7 @@ interface Press {
 }
 
 /**
+ * Manages what the user selects in a chart.
  * @returns the selected interval, the vertical position `y` as a fraction of the height, and the selected range during
  * a drag
  */

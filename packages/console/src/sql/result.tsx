@@ -40,7 +40,7 @@ interface Shown {
   columns: readonly Column[];
 }
 
-/** @param shown a ref that receives the visible chart, for exporting an image */
+/** A chart of an SQL result. @param shown a ref that receives the visible chart, for exporting an image */
 export function SqlChart({ node, rows, columns, shown }: Shown & { node: SqlNode; shown?: RefObject<Plot | null> }) {
   const chosen = chooseChartColumns(node, columns, rows);
   if (chosen === null) return <p className="board-said quiet">{text.noChart}</p>;

@@ -16,7 +16,7 @@ export interface Cohort {
   /** Whether the cohort is a fixed list of persons instead of a set of conditions. */
   is_static: boolean;
   is_calculating: boolean;
-  /** Null until Millrace has counted the persons. */
+  /** Number of persons, or null until Millrace has counted them. */
   count: number | null;
   last_calculation: string | null;
   created_by: { first_name: string; email: string } | null;

@@ -12,7 +12,7 @@ export interface Dashboard {
   persisted_filters?: DashboardFilters | null;
   /** The saved variable values by variable ID. */
   persisted_variables?: Record<string, unknown> | null;
-  /** Null in lists of dashboards. */
+  /** The dashboard's tiles, or null in lists of dashboards. */
   tiles: Tile[] | null;
 }
 

@@ -16,7 +16,7 @@ export interface Definition {
   /** Time when the event was first received. Undefined for properties. */
   created_at?: string | null;
   last_seen_at?: string | null;
-  /** Undefined for events. */
+  /** The property's type. Undefined for events. */
   property_type?: string | null;
 }
 

@@ -130,7 +130,7 @@ export interface Draft {
 /** Unsaved edits, and the flag version on which they are based. The server uses the version to detect conflicts. */
 export interface StoredDraft {
   draft: Draft;
-  /** Null for a new flag. */
+  /** The flag version on which the edits are based, or null for a new flag. */
   base: Flag | null;
 }
 export type Drafts = ReadonlyMap<string, StoredDraft>;

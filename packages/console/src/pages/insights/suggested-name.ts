@@ -1,5 +1,3 @@
-// Suggests a name for a new insight, based on its query.
-
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { formatRange } from '../../filters/date-range.tsx';
 import { formatPropertyName } from '../../parts/properties.ts';

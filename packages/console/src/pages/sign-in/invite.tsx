@@ -22,7 +22,7 @@ import { text } from './words.ts';
 export function InvitePage() {
   const { inviteId = '' } = useParams({ strict: false });
   const [secret] = useState(() => keepSecret(inviteId));
-  /** Null until the user edits the name from the invite. */
+  /** The name that the user has typed, or null until the user edits the name from the invite. */
   const [typedName, setTypedName] = useState<string | null>(null);
   const [isSigningIn, setSigningIn] = useState(false);
   const { open } = useOpenAfterSignIn();

@@ -37,7 +37,7 @@ export interface Edits {
   version: number;
   isChanged: boolean;
   isBadAddress: boolean;
-  /** @param isTyped true if the user typed the change in the editor */
+  /** Changes the query. @param isTyped true if the user typed the change in the editor */
   edit: (next: SqlNode, options?: { isTyped: boolean }) => void;
   discard: () => void;
 }

@@ -51,7 +51,7 @@ export function useQueryRun() {
     error,
     isRunning: isPending,
     isCanceled,
-    /** @param refresh `blocking` accepts a cached result, and `force_blocking` does not */
+    /** Runs a query. @param refresh `blocking` accepts a cached result, and `force_blocking` does not */
     run(node: SqlNode, refresh: 'blocking' | 'force_blocking') {
       setCanceled(false);
       mutate({ node, refresh });

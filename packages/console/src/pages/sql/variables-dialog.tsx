@@ -41,7 +41,7 @@ export function VariablesDialog({
   onInsert,
 }: {
   open: OpenVariables;
-  /** @param open the content to show, or null to close the dialog */
+  /** Changes the content of the dialog, or closes the dialog if `open` is null. */
   onOpen: (open: OpenVariables | null) => void;
   onInsert: (text: string) => void;
 }) {

@@ -69,7 +69,7 @@ const limits: Record<string, OverBudget['limit']> = {
 const undeterminedJoin = '403';
 const settingsForConstantKeys = { query_plan_merge_expression_into_join: 0 };
 
-/** @param client the connection of a read-only user */
+/** Creates the engine that runs queries in ClickHouse. @param client the connection of a read-only user */
 export function createClickHouseEngine(client: ClickHouseClient): Engine {
   return {
     dialect: clickhouseDialect,

@@ -139,7 +139,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
   ];
 }
 
-/** @throws AppError `invalid` naming the field */
+/** Renames a project's group types. @throws AppError `invalid` naming the field */
 async function nameGroupTypes(
   tx: Transaction,
   { caller, place }: { caller: Caller; place: AddressedProject },

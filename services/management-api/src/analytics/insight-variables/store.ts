@@ -48,7 +48,7 @@ export async function findVariable(sql: Sql, environmentId: number, id: string):
   return row;
 }
 
-/** @returns the ID, or undefined if the environment already has a variable with this code name */
+/** Stores a variable. Returns its ID, or undefined if the environment already has a variable with this code name. */
 export async function insertVariable(
   tx: Transaction,
   { environmentId, userId, codeName }: { environmentId: number; userId: number; codeName: string },

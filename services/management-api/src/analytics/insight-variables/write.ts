@@ -78,7 +78,7 @@ export async function removeVariable(tx: Transaction, author: Author, id: string
   await recordVariableActivity(tx, author, { before });
 }
 
-/** @throws AppError `not_found` */
+/** Finds a variable. @throws AppError `not_found` */
 export async function requireVariable(sql: Sql, environmentId: number, id: string): Promise<VariableRow> {
   const row = await findVariable(sql, environmentId, id);
   if (row === undefined) throw new AppError('not_found', 'Not found.');

@@ -192,7 +192,7 @@ function requireMayChange(dashboard: Restricted & { dashboard_id: number }, edit
   throw new AppError('forbidden', `You don't have permission to ${what}.`);
 }
 
-/** @throws AppError `invalid` if the dashboard would have too many tiles */
+/** Checks that more tiles fit on a dashboard. @throws AppError `invalid` if the dashboard would have too many tiles */
 export function requireTileSpace({ id, tiles }: { id: number; tiles: number }, more = 1): void {
   if (tiles + more <= maxTiles) return;
   throw new AppError(

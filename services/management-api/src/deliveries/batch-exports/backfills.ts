@@ -163,7 +163,7 @@ export async function listBackfills(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** @returns the previous status, or undefined if the backfill does not exist */
+/** Cancels a backfill. Returns the previous status, or undefined if the backfill does not exist. */
 export async function cancelBackfill(tx: Transaction, exportId: string, id: string): Promise<string | undefined> {
   const rows = await tx.query<{ status: string }>(
     'SELECT status FROM batch_export_backfill WHERE batch_export_id = $1 AND id = $2 FOR UPDATE',

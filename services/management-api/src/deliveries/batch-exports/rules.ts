@@ -55,7 +55,7 @@ export async function requireExportScopes(
   await requireReferencedRecords(tx, { environmentId, rights }, filters);
 }
 
-/** @throws AppError `invalid` naming the field */
+/** Creates a batch export. @throws AppError `invalid` naming the field */
 export async function createBatchExport(
   tx: Transaction,
   address: ExportAddress & { environmentId: number },

@@ -292,7 +292,7 @@ export async function findRun(sql: Sql, exportId: string, id: string): Promise<R
   return rows[0];
 }
 
-/** @returns false if the run had already ended */
+/** Cancels a run. Returns false if the run had already ended. */
 export async function cancelRun(tx: Transaction, id: string): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE batch_export_run SET status = 'Cancelled', finished_at = now(), last_updated_at = now()

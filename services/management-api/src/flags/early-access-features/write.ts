@@ -157,7 +157,7 @@ async function enroll(
   return changeFlag(tx, writer, { id: flag.id, changes: { filters } });
 }
 
-/** @throws AppError `invalid` unless the documentation URL is empty or a web URL */
+/** Checks that the documentation URL is empty or a web URL. @throws AppError `invalid` */
 function checkUrl({ documentation_url: url }: FeatureFields): void {
   if (url === '') return;
   const isAddress = URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);

@@ -40,7 +40,7 @@ interface Given {
   omitted?: boolean;
 }
 
-/** @returns the ID of the dead letter */
+/** Stores a dead letter. Returns its ID. */
 async function storeDeadLetter(given: Given = {}): Promise<string> {
   const { of = tenant, reason = 'refused_by_database', at = '2026-11-20T10:00:00.000Z', topic = topics.live } = given;
   const offset = String(next++);

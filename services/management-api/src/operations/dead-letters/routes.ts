@@ -36,7 +36,7 @@ import {
 
 interface DeadLetterDeps extends Pick<Database, 'sql' | 'transaction'> {
   searches: Searches;
-  /** Null if no event log is configured. */
+  /** The event log with the dead letters, or null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
 }
 

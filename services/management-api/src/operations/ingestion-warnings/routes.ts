@@ -108,7 +108,7 @@ const spans = {
   hour: { usualMs: 7 * dayMs, maxMs: 31 * dayMs, most: '31 days by hour' },
 };
 
-/** @param rows a list that is sorted by type, and within a type by time */
+/** Groups warnings by type. @param rows a list that is sorted by type, and within a type by time */
 function byType(rows: readonly WarningsOfInterval[]) {
   const types = new Map<string, WarningsOfInterval[]>();
   for (const row of rows) {

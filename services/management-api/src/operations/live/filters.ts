@@ -42,7 +42,7 @@ export interface StreamFilter {
   ignoredFilters: number;
 }
 
-/** @throws AppError `invalid` naming the parameter */
+/** Reads a stream's filter from the query parameters. @throws AppError `invalid` naming the parameter */
 export function readStreamFilter(
   query: Static<typeof streamQuery>,
   { testAccountFilters, timeZone }: Pick<GrantedAccess, 'testAccountFilters' | 'timeZone'>,

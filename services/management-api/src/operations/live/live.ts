@@ -34,7 +34,7 @@ export const liveTimes: LiveTimes = {
 };
 
 export interface LiveDeps {
-  /** Null if no event log is configured. */
+  /** The event log, or null if none is configured. */
   log: EventLog | null;
   topics: TopicNames;
   topicPrefix: string;

@@ -64,7 +64,7 @@ function createWatcherRegistry() {
     projectIds: () => [...watched.keys()],
     isWatched: (projectId: number) => watched.has(projectId),
     isEmpty: () => watched.size === 0,
-    /** @returns a function that removes the watcher */
+    /** Adds a watcher. Returns a function that removes it. */
     add(projectId: number, watcher: Watcher, since: Date): () => void {
       const project = watched.get(projectId) ?? { watchers: new Map(), seen: new Set() };
       watched.set(projectId, project);
@@ -76,8 +76,8 @@ function createWatcherRegistry() {
     },
     /**
      * Passes an event to the watchers only once, even if the log delivers it several times.
-     * @param storedAt the time when the event was stored, by the database's clock. Watchers that started after this time do
-     *   not receive the event. The default is the current time.
+     * @param storedAt the time when the event was stored, by the database's clock. Watchers that started after this time
+     *   do not receive the event. The default is the current time.
      */
     publish(projectId: number, event: LiveEvent, storedAt?: Date): void {
       const project = watched.get(projectId);

@@ -114,7 +114,7 @@ function OneFeature() {
 function Kinds({ rules, roles, path }: { rules: RecordRules; roles: readonly Role[]; path: string }) {
   const { id } = useProject();
   const selectId = useId();
-  /** Empty for a rule that applies to everyone. */
+  /** The role's ID, or empty for a rule that applies to everyone. */
   const [roleId, setRoleId] = useState('');
   const change = useMutation({
     mutationFn: ({ resource, level }: { resource: string; level: Level }) =>

@@ -22,7 +22,7 @@ export interface Invite {
   level: number;
   is_expired: boolean;
   emailing_attempt_made: boolean;
-  /** Undefined if the email was sent. */
+  /** Reason why the email was not sent. Undefined if it was sent. */
   mail_error?: string;
   send_email: boolean;
   message: string | null;

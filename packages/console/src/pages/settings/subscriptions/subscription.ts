@@ -31,7 +31,7 @@ export interface Subscription extends Rule {
   created_at: string;
   created_by: { first_name: string; email: string } | null;
   deleted: boolean;
-  /** False if the subscription is paused. */
+  /** Whether reports are sent. False if the subscription is paused. */
   enabled: boolean;
   title: string | null;
   /** IDs of the dashboard's insights that the report includes. An empty list stands for the first six insights. */

@@ -25,7 +25,7 @@ export async function findDependentFlags(sql: Sql, environmentId: number): Promi
   );
 }
 
-/** Omits deleted flags. */
+/** Finds flags that are not deleted. */
 export async function findLiveFlags(
   sql: Sql,
   environmentId: number,

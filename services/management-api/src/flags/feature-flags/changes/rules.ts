@@ -172,7 +172,7 @@ export function rejectConflictingEdit(
   );
 }
 
-/** Ignores display names in filters, because renaming a cohort does not change the flag. */
+/** Compares two values. Ignores display names in filters, because renaming a cohort does not change the flag. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return isDeepStrictEqual(one, other);
   return isDeepStrictEqual(removeNamesInFilters(one), removeNamesInFilters(other));

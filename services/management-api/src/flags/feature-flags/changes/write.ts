@@ -103,7 +103,7 @@ function filtersOfNew(
   return { ...filters, groups };
 }
 
-/** @returns the changed filters, or null if the request contains no filters */
+/** Returns the changed filters, or null if the request contains no filters. */
 function changedFilters(
   { filters: sent }: FlagChanges,
   before: { stored: Record<string, unknown>; tried: ValidatedPatterns | undefined },

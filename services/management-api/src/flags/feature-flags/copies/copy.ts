@@ -163,7 +163,7 @@ interface FlagCopy {
   to: number[];
 }
 
-/** @throws AppError `invalid` if a field is missing */
+/** Parses a request to copy a flag. @throws AppError `invalid` if a field is missing */
 export function parseFlagCopy({
   feature_flag_key: key,
   from_project: from,

@@ -108,7 +108,7 @@ interface PropertyRules {
   tried: ValidatedPatterns;
 }
 
-/** @throws AppError `invalid` */
+/** Parses a filter that tests a property. @throws AppError `invalid` */
 function parsePropertyTest(
   { key, operator: operatorName, value }: Record<string, unknown>,
   rules: PropertyRules,
