@@ -9,7 +9,7 @@ import { getVariableValue, setVariableValue, type Variable, type VariableValues 
 import { text } from './words.ts';
 import './sql.css';
 
-/** @param more the additional controls next to a variable's name */
+/** Fields for variable values. @param more the additional controls next to a variable's name */
 export function VariableFields({
   variables,
   set,

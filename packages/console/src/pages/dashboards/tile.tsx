@@ -15,7 +15,10 @@ import { text } from './words.ts';
 
 type Handle = Pick<HTMLAttributes<HTMLButtonElement>, 'onPointerDown' | 'onKeyDown'>;
 
-/** @param handles the controls for moving, resizing and removing the tile; undefined outside edit mode */
+/**
+ * A tile with its header and content.
+ * @param handles the controls for moving, resizing and removing the tile; undefined outside edit mode
+ */
 export function TilePanel({
   state: { tile, insight, isLoading, error },
   size,

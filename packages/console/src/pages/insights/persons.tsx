@@ -31,7 +31,7 @@ interface ShownActor {
 }
 const actorsIn = ({ results }: QueryResponse) => (results as [ShownActor][]).map(([actor]) => actor);
 
-/** @param point a `Point` as JSON, from the URL */
+/** Lists the persons of a chart point. @param point a `Point` as JSON, from the URL */
 export function PersonsDialog({ point, onClose }: { point: string; onClose: () => void }) {
   const { id } = useProject();
   const { name, source } = readPoint(point);

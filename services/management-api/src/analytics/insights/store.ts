@@ -145,7 +145,7 @@ export async function insertInsight(
   return row.id;
 }
 
-/** @param isModified whether the query, name or description changed */
+/** Updates an insight. @param isModified whether the query, name or description changed */
 export async function updateInsight(
   tx: Transaction,
   { id, userId, isModified }: { id: number; userId: number; isModified: boolean },

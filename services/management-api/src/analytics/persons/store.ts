@@ -118,7 +118,7 @@ export async function countPersons(
   return counted?.count ?? 0;
 }
 
-/** @returns the FROM clause, in which `p` is the person table */
+/** Adds the conditions of a filter. Returns the FROM clause, in which `p` is the person table. */
 function addFilter(
   where: Conditions,
   { projectId, project }: { projectId: number; project: string },

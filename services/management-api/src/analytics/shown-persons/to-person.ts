@@ -2,7 +2,7 @@ import { cutToCodePoints } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
 import type { PersonRow } from './person-row.ts';
 
-/** @param lastSeen the time of the person's latest event, if it was requested */
+/** Converts a person to an API response. @param lastSeen the time of the person's latest event, if it was requested */
 export function toPerson(row: PersonRow, distinctIds: string[] | undefined, lastSeen?: Date) {
   return {
     ...row,

@@ -205,7 +205,10 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
   });
 }
 
-/** @param showsSecrets whether the caller can see secrets (docs/api/README.md#secrets-in-responses) */
+/**
+ * Converts a delivery to an API response.
+ * @param showsSecrets whether the caller can see secrets (docs/api/README.md#secrets-in-responses)
+ */
 export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   return {
     ...row,

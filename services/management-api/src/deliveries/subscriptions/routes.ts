@@ -236,7 +236,10 @@ function addressedSubscriptions(sql: Sql) {
   };
 }
 
-/** @param showsSecrets whether the caller can see secrets (docs/api/README.md#secrets-in-responses) */
+/**
+ * Converts a subscription to an API response.
+ * @param showsSecrets whether the caller can see secrets (docs/api/README.md#secrets-in-responses)
+ */
 function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
   return {
     ...row,

@@ -248,7 +248,7 @@ export interface Unsubscribable {
   isSubscribed: boolean;
 }
 
-/** @param days the maximum age of the email in which the unsubscribe link was sent */
+/** Finds what an unsubscribe link refers to. @param days the maximum age of the email that contains the link */
 export async function findUnsubscribable(sql: Sql, id: string, days: number): Promise<Unsubscribable | undefined> {
   const [row] = await sql.query<Omit<Unsubscribable, 'isSubscribed'> & SubscriptionFields & Record<string, unknown>>(
     `SELECT s.id AS "subscriptionId", s.environment_id AS "environmentId", p.organization_id AS "organizationId",

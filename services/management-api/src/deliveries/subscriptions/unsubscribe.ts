@@ -80,7 +80,7 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
   ];
 }
 
-/** @throws AppError `not_found` */
+/** Finds what an unsubscribe link refers to. @throws AppError `not_found` if the link is invalid or too old */
 async function requireMail(sql: Sql, id: string): Promise<Unsubscribable> {
   const found = await findUnsubscribable(sql, id, linkDays);
   if (!found)

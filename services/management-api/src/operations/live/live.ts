@@ -138,7 +138,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
 
   return {
     openStream,
-    /** @throws AppError `unavailable` if no log is configured or the log does not respond */
+    /** Returns the lag. @throws AppError `unavailable` if no log is configured or the log does not respond */
     async lag(): Promise<Lag> {
       return requireSources().lag.measure();
     },

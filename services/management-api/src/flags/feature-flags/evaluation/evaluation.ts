@@ -242,7 +242,7 @@ function parseGroups(text: string | undefined): Record<string, unknown> {
   return parseObject(text, 'groups', 'that maps group types to group keys, such as {"company": "acme"}');
 }
 
-/** @throws AppError `invalid` */
+/** Parses the query parameter `person_properties`, a JSON object. @throws AppError `invalid` */
 function parsePersonProperties(text: string | undefined): Record<string, unknown> {
   return parseObject(text, 'person_properties', 'of person properties, such as {"plan": "free"}');
 }
