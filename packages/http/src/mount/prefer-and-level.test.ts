@@ -10,7 +10,7 @@ const send = (method: string, path: string, headers: Record<string, string> = {}
   fetch(api.url + path, { method, headers: { ...allToyScopes, ...headers }, ...(body !== undefined && { body }) });
 
 describe('an action without a response body', () => {
-  test('returns 200 with an empty body', async () => {
+  test('an action without a response body returns 200 with an empty body', async () => {
     const response = await send('POST', '/api/things/long-enough/paint/');
     expect([response.status, response.headers.get('content-length'), response.headers.get('content-type')]).toEqual([
       200,

@@ -114,7 +114,7 @@ describe('a personal API key in a request', () => {
   );
 });
 
-describe('invalid keys', () => {
+describe('requests with an invalid personal API key', () => {
   const isAccepted = async () => (await send({ authorization: `Bearer ${tenant.personalApiKey}` })).status === 200;
 
   test('key-005: rejects the keys of an inactive user', async () => {
@@ -158,7 +158,7 @@ describe('invalid keys', () => {
   });
 });
 
-describe('differences from PostHog', () => {
+describe('differences between Millrace and PostHog in key checks', () => {
   test('key-010: a key with all scopes can perform every action, because every action has a scope', async () => {
     const path = `/api/projects/${tenant.projectId}/environments/${tenant.environmentId}/activity/`;
     expect((await send({ authorization: `Bearer ${tenant.personalApiKey}` }, path)).status).toBe(200);

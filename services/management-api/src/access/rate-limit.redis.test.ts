@@ -96,7 +96,7 @@ describe.each([
   });
 });
 
-test('counts requests in memory while the store is unreachable', async () => {
+test('rate limits count requests in memory while the counter store is unreachable', async () => {
   const unreachable = createRedisStore('redis://127.0.0.1:9', createLogger('test', 'error'));
   const limit = createRateLimit({ keyValue: unreachable, name: 'x', windows: [{ seconds: 60, limit: 2 }] });
   expect([await limit.take('a'), await limit.take('a')]).toEqual([null, null]);

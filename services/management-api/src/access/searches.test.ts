@@ -147,7 +147,7 @@ describe('the order in which searches start', () => {
     expect(await Promise.all([...busy, quiet, third].map(({ done }) => done))).toEqual(Array(5).fill('found'));
   });
 
-  test('limits the searches of an organization with many keys', async () => {
+  test('an organization with many keys can run only a limited number of searches at the same time', async () => {
     const searches = createSearches({ sql: noSql, connections: 2 });
     const begun = ['a', 'b', 'c', 'd'].map((key) => startSearch(searches, searcher('busy', key)));
     await expect(searches.run(searcher('busy', 'e'), 'after and before', async () => 1)).rejects.toMatchObject({

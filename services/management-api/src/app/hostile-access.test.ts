@@ -280,7 +280,7 @@ describe('guessing keys with forged IP addresses', () => {
     ['without a proxy, whatever the header contains', 0, (n: number) => `10.0.0.${n}`],
     ['behind one proxy, whatever the client adds', 1, (n: number) => `10.0.0.${n}, 203.0.113.9`],
     ['behind two proxies, whatever the client adds', 2, (n: number) => `10.0.0.${n}, 203.0.113.9, 10.1.1.1`],
-  ])('limits the guesses of a client %s', async (_name, hops, forwarded) => {
+  ])('limits how many keys can be guessed by a client %s', async (_name, hops, forwarded) => {
     const server = await start(hops);
     try {
       expect(await statusesOf(server, [1, 2, 3, 4, 5, 6].map(forwarded))).toEqual([401, 401, 401, 401, 429, 429]);

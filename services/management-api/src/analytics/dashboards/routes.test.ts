@@ -424,7 +424,7 @@ test('insight-274: copies a dashboard with the same insights, or with copies of 
   expect(await tilesOf(id)).toHaveLength(2);
 });
 
-test('insight-275: returns 400 for templates and for dashboards that do not exist in the project', async () => {
+test('insight-275: returns 400 for creating a dashboard from a template, or from a dashboard outside the project', async () => {
   const id = await board();
   const both = { use_dashboard: id, use_template: 'x' };
   const detail = '`use_dashboard` and `use_template` cannot be used together';

@@ -92,7 +92,7 @@ test('shows an invite to a client with the emailed secret, without accepting it'
   expect((await look(id, token)).status).toBe(200);
 });
 
-it('keeps the secret out of query strings, which access logs would store', async () => {
+it("keeps an invite's secret out of query strings, because access logs would contain it", async () => {
   const { id, token } = await invite();
   expect(sent.at(-1)?.text).not.toContain('?token=');
   expect((await api.get(`/api/signup/${id}/?token=${token}`)).status).toBe(405);
@@ -166,7 +166,7 @@ describe('the first API key of a user who was invited with a limited key', () =>
   });
 });
 
-test('gives a new user an account, a membership and a key, and accepts the invite only once', async () => {
+test('signing up with an invite creates an account, a membership and a key, and works only once', async () => {
   const { id, email, token } = await invite({ first_name: 'Grace', level: 8 });
   const { status, body } = await signUp(id, { token, last_name: 'Hopper' });
   expect([status, body]).toMatchObject([

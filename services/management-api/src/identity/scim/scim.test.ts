@@ -53,7 +53,7 @@ const members = async (of = acme) => {
 };
 
 describe('SCIM users', () => {
-  test('creates, reads, finds, changes, deactivates, reactivates and deletes a user', async () => {
+  test('SCIM creates, reads, finds, changes, deactivates, reactivates and deletes a user', async () => {
     const made = await scim('POST', '/Users', newUser('ada'));
     const { id } = made.body;
     expect(made.body).toEqual({
@@ -136,7 +136,7 @@ describe('SCIM users', () => {
     expect(await patch(id, ...operations)).toMatchObject({ status: 200, body: expected });
   });
 
-  test('changes an email address only to another one in the domain', async () => {
+  test('SCIM changes an email address only to another one in the domain', async () => {
     const { id } = await make('ada');
     await make('taken');
     expect((await patch(id, { op: 'replace', path: 'userName', value: address('new') })).body.userName).toBe(
@@ -151,7 +151,7 @@ describe('SCIM users', () => {
     expect((await scim('GET', `/Users/${id}`)).body.userName).toBe(address('new'));
   });
 
-  test('does not create a member twice, and adds a user who already has an account to the organization', async () => {
+  test('SCIM does not create a member twice, and adds a user who already has an account to the organization', async () => {
     await make('ada');
     expect(await scim('POST', '/Users', newUser('ada'))).toMatchObject(error(409, 'uniqueness'));
     const other = await createUser(api.database.sql, { email: address('grace'), isEmailVerified: true });
@@ -199,7 +199,7 @@ describe('SCIM users', () => {
     expect((await api.get(`/api/organizations/${acme.organizationId}/`, session)).status).toBe(401);
   });
 
-  test('sso-171: does not remove the last owner', async () => {
+  test('sso-171: SCIM does not remove the last owner', async () => {
     domain = await setUpScim(api, acme, 'W');
     await api.database.sql.query('UPDATE "user" SET email = $2 WHERE id = $1', [acme.W.userId, address('owner')]);
     const id = acme.W.uuid;
@@ -255,7 +255,7 @@ describe('SCIM users', () => {
       expect([one.name, one.emails]).toEqual([{ familyName: 'Lovelace' }, [{ value: address('ada') }]]);
   });
 
-  test('returns a list for a POST search', async () => {
+  test('returns a list for a SCIM search with POST', async () => {
     const { id } = await make('ada');
     await make('grace');
     const search = { filter: `userName eq "${address('ada')}"`, attributes: ['userName'], count: 1, startIndex: 1 };
@@ -267,7 +267,7 @@ describe('SCIM users', () => {
     expect(await scim('GET', '/Users/.search')).toMatchObject(error(405));
   });
 
-  test("clears a user's name when a change removes it", async () => {
+  test("clears a user's name when a SCIM change removes it", async () => {
     const { id } = await make('ada');
     const { body } = await patch(id, { op: 'remove', path: 'name.familyName' });
     expect(body.name).toEqual({ givenName: 'Ada', familyName: '' });
@@ -460,7 +460,7 @@ describe('the SCIM token of a domain', () => {
     expect(await scim('GET', '/Users', undefined, { id: 'nothing' })).toMatchObject(error(401));
   });
 
-  test('shows the SCIM token once, and can renew and revoke it', async () => {
+  test('the SCIM token is shown once, and can be renewed and revoked', async () => {
     expect(domain.token).toMatch(/^scim_[\w-]{40,}$/);
     expect((await manage('POST')).body).toEqual(expect.not.objectContaining({ scim_bearer_token: expect.anything() }));
     const renewed = (await manage('POST', 'regenerate/')).body.scim_bearer_token;

@@ -189,7 +189,7 @@ describe('signing up with an invite', () => {
     expect((await post(path, { token, password })).status).toBe(201);
   });
 
-  test('signin-035: users with an account must sign in first', async () => {
+  test('signin-035: users with an account must sign in before they accept an invite', async () => {
     const email = `${randomUUID()}@example.com`;
     const person = await createUser(api.database.sql, { email, isEmailVerified: true });
     const { path, id, token } = await invite(person.email);
@@ -200,7 +200,7 @@ describe('signing up with an invite', () => {
     expect((await accept(await signInAs(api, person.id))).status).toBe(201);
   });
 
-  test('rejects a password and keeps the invite if CONSOLE=off', async () => {
+  test('if CONSOLE=off, rejects signing up with a password, and the invite stays valid', async () => {
     const off = await startTestApi({ withSignIn: false });
     try {
       const owner = await createTestTenant(off.database);

@@ -173,7 +173,7 @@ describe('the cookie of a session, with and without TLS', () => {
   });
 });
 
-describe('a browser session', () => {
+describe('requests with a session from a browser', () => {
   test.each([
     ['without an origin', {}, 403],
     ['from another origin', { origin: 'https://evil.example' }, 403],
@@ -585,7 +585,7 @@ describe('limits on failed sign-ins', () => {
     ['/api/login/precheck/', { email: 'a@example.com' }],
     ['/api/console_link/look/', { secret: 'x' }],
     ['/api/console_link/', { secret: 'x' }],
-  ])('signin-048: limits the requests to %s', async (path, body) => {
+  ])('signin-048: limits the number of requests per IP address to %s', async (path, body) => {
     const client = { headers: from(`192.0.2.${100 + path.length}`), body };
     const statuses: number[] = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await served.send('POST', path, client)).status);

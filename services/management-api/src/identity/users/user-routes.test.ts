@@ -27,7 +27,7 @@ test('returns a user who has no organization', async () => {
   expect([status, body.team, body.organization, body.organizations]).toEqual([200, null, null, []]);
 });
 
-test('lists only the caller, even when filtered by another email address', async () => {
+test('the list of users contains only the caller, even when filtered by another email address', async () => {
   const tenant = await createTestTenant(api.database);
   const list = async (query: string) => {
     const { status, body } = await api.get(`/api/users/${query}`, tenant.personalApiKey);

@@ -26,7 +26,7 @@ test('user-002: returns 401 for the current user without credentials', async () 
   expect((await api.get('/api/users/@me/')).status).toBe(401);
 });
 
-test('user-003, user-004: lists only the caller, and returns 403 for other users', async () => {
+test("user-003, user-004: the list of users contains only the caller, and other users' paths return 403", async () => {
   const own = (await me()).body;
   expect((await api.get('/api/users/', acme.A.key)).body).toEqual({
     count: 1,
