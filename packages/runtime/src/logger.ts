@@ -10,8 +10,8 @@ import { isAppError } from './app-error.ts';
 export type Logger = winston.Logger;
 
 /**
- * Creates a log that writes JSON lines to standard output. Log IDs and counts, but never properties, keys or email
- * addresses. Error messages that may quote user input are omitted (see `messageOf`).
+ * Creates a log that writes JSON lines to standard output. Callers may log IDs and counts, but never properties, keys
+ * or email addresses. Error messages that may quote user input are omitted (see `messageOf`).
  * @param service the service's name, which every line contains
  */
 export function createLogger(service: string, level = 'info'): Logger {

@@ -23,7 +23,7 @@ export function createFileReader(file: string, first: string): () => string {
 /**
  * Reads `redisPassword` from the file in `REDIS_PASSWORD_FILE`, and likewise every field with a companion `…File`
  * field.
- * @returns contents and problems by field
+ * @returns the contents and the problems, by field
  */
 export function readSecretFiles(
   fields: readonly string[],

@@ -47,7 +47,7 @@ export interface GatewayDependencies {
   /** The dependencies for accepting events. Null if this gateway does not accept events. */
   ingest: IngestDependencies | null;
   flags: FlagServices;
-  /** Whether this gateway evaluates flags. The browser config reports whether the project has flags in either case. */
+  /** Whether this gateway evaluates flags. The browser config always reports whether the project has flags. */
   servesFlags: boolean;
   /** The browser library, or null if it was not built. `/static/array.js` then returns 404. */
   library: BrowserLibrary | null;

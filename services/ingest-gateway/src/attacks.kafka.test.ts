@@ -41,7 +41,7 @@ async function post(body: Buffer): Promise<{ status: number; code: string | unde
   return { status: response.status, code: ((await response.json()) as { code?: string }).code };
 }
 
-/** Returns ten thousand, or fewer if the limit of open files is lower. Some files are reserved for other purposes. */
+/** Returns ten thousand, or fewer if the limit on open files is lower. Some files are reserved for other purposes. */
 function socketsToOpen(): number {
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
   const limit = Number(report.userLimits?.open_files?.soft);

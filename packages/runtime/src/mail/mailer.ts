@@ -39,7 +39,7 @@ export interface SmtpSettings {
    * function returns the current URL for each email.
    */
   url: string | (() => string);
-  /** For example `Millrace <no-reply@example.com>`, or only an email address. */
+  /** The sender, for example `Millrace <no-reply@example.com>`, or only an email address. */
   from: string;
   /** The time limit in milliseconds for one email, from the DNS lookup to the last response. */
   timeoutMs: number;

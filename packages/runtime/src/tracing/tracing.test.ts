@@ -42,7 +42,7 @@ test('does not set up tracing if no collector is configured', async () => {
   expect(await createTracing('test', { traceSampleRatio: 1 }, { logger, metrics })).toBeNull();
 });
 
-test('counts spans that the collector rejects, logs one warning, and does not wait for the collector to stop', async () => {
+test('counts spans that the collector rejects, logs one warning, and stops without waiting for the collector', async () => {
   const { trace, requestCount, lost, stop } = await traceTo(Promise.resolve());
   trace(3);
   await eventually(() => warnings.length > 0, { what: 'the warning' });

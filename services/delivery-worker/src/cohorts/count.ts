@@ -15,7 +15,7 @@ import { type ClaimedCohort, claimDueCohorts, releaseClaims, renewClaims, saveCo
 
 const leaseSeconds = 300;
 /**
- * Time limit in milliseconds for a statement that reads all of a project's persons. Claims are not renewed during it.
+ * Time limit in milliseconds for a statement that reads all of a project's persons. It runs without renewing claims.
  */
 export const maxStatementMs = 240_000;
 /** Maximum number of cohorts that are counted in one pass over a project's persons. */

@@ -53,7 +53,8 @@ function spanOf(partition: string): { from: Date; to: Date } {
 }
 
 /**
- * Returns whether a partition contains an event that was stored since a time. A small BRIN index makes this query fast.
+ * Returns whether a partition contains an event that was stored since the given time. A small BRIN index makes this
+ * query fast.
  * @param table a partition name from the catalog
  */
 async function hasStoredSince(sql: Sql, table: string, time: Date): Promise<boolean> {

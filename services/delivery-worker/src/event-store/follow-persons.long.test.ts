@@ -216,7 +216,7 @@ const modules = await installClickHouseOrNull();
     expect(await recorded()).toBe(0);
   });
 
-  test('loses no changes of persons while ClickHouse is unavailable, and reports a growing lag', async () => {
+  test('loses no changes to persons while ClickHouse is unavailable, and reports a growing lag', async () => {
     const { project } = await createPersons(['a']);
     await copyAll();
     await query(`UPDATE event_store_copy SET copied_until = now() - interval '1 hour'`);
@@ -284,7 +284,7 @@ const modules = await installClickHouseOrNull();
     await expectSame(project, { persons: 2, movedIds: 2 });
   });
 
-  test('records no changes of persons without ClickHouse, and copies all persons again when it is configured', async () => {
+  test('records no changes to persons without ClickHouse, and copies all persons again when it is configured', async () => {
     const { project } = await createPersons(['a', 'b']);
     await copyAll();
     await stopRecordingPersonChanges(fixture.database);

@@ -36,7 +36,7 @@ export function createPersonFollower({ database, target, gauge }: PersonFollower
 }
 
 /**
- * Stops recording changes of persons if persons are no longer copied to ClickHouse.
+ * Stops recording changes to persons if persons are no longer copied to ClickHouse.
  * @returns false, because the task never has more work immediately
  */
 export async function stopRecordingPersonChanges({ sql, transaction }: PersonFollowerDeps['database']): Promise<false> {

@@ -195,7 +195,7 @@ const modules = await installClickHouseOrNull();
     expect(await inClickhouse(project)).toEqual({});
     expect(await followUntil(5000)()).toBe(false);
     expect(await inClickhouse(project)).toEqual({ a: 2 });
-    // Reset the position. It is in the future, so the following tests' events would not be copied.
+    // Reset the position, which is in the future. Otherwise, the following tests' events would not be copied.
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = $1', [row?.at]);
   });
 

@@ -38,7 +38,7 @@ export interface EventCopierDeps {
   database: Pick<Database, 'sql'>;
   target: CopyTarget;
   settledUntil: SettledUntil;
-  /** Minimum age of copied events in seconds (see `settledUntil`). */
+  /** Minimum age in seconds of events to copy (see `settledUntil`). */
   settleSeconds: number;
   /** The installation's retention period in days, or 0 for unlimited. An environment can have a shorter one. */
   eventRetentionDays: number;

@@ -60,10 +60,7 @@ export async function deleteOldEvents(
   return rows[0]?.count ?? 0;
 }
 
-/**
- * Deletes some events from the partition for the time before 2015, which is never dropped.
- * @returns the number of deleted events
- */
+/** Deletes some events from before 2015, whose partition is never dropped. @returns the number of deleted events */
 export async function deleteAncientEvents(sql: Sql, limit: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `WITH gone AS (DELETE FROM event_before_2015

@@ -162,7 +162,7 @@ const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
 /** The names that browsers use for these properties on the person. */
 const personTraces = new Set([...traces, '$initial_ip', '$initial_raw_user_agent']);
 
-/** Removes the properties from which the ID was computed, wherever clients write them. */
+/** Removes the properties that the ID was computed from, wherever clients write them. */
 function stripIdentifyingProperties({ written: _, ...event }: ReceivedEvent): CapturedEvent {
   const bare: CapturedEvent = { ...event, ip: null, properties: omitKeys(event.properties, traces) };
   for (const name of ['$set', '$set_once'] as const) {

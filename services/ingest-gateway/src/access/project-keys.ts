@@ -97,7 +97,7 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
 
   /**
    * Looks up a key in PostgreSQL within the time limit, and caches the result.
-   * @param isCurrent a function that returns false after a change of this key was announced. The result may then be
+   * @param isCurrent a function that returns false after a change to this key was announced. The result may then be
    * outdated, so it is not cached.
    */
   async function lookUp(token: string, isCurrent: () => boolean): Promise<KeyLookup> {

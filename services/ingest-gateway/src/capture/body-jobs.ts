@@ -48,7 +48,7 @@ export interface ScannedRequest extends Omit<ParsedRequest, 'events'> {
 export interface ScannedBatch extends Omit<ValidatedBatch, 'events' | 'uuids'> {
   kind: 'batch';
   events: ScannedEvents;
-  /** Comma-separated, because a single string is transferred between threads in one step. */
+  /** The UUIDs, separated by commas, because a single string is transferred between threads in one step. */
   uuids: string;
 }
 

@@ -99,7 +99,7 @@ export function createBearerRights(
   const slots = createSlots({ max: 2, maxWaiting: 100, waitMs: bearerQueueMs });
   let mayHaveChangedBeforeMs = Number.NEGATIVE_INFINITY;
   changes.subscribe((change) => {
-    // Changes of flags and secret keys are rare, so look up all permissions again.
+    // Changes to flags and secret keys are rare, so look up all permissions again.
     if (change === null || change.isOfFlags) mayHaveChangedBeforeMs = performance.now();
   });
 

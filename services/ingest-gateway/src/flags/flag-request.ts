@@ -82,7 +82,7 @@ export interface FlagRequest {
   token: string;
   /** Whether the client requests only the browser config, without flags. */
   isDisabled: boolean;
-  /** Null if the client requests no flags and sends no distinct ID. */
+  /** The context for evaluation, or null if the client requests no flags and sends no distinct ID. */
   context: Omit<EvaluationContext, 'stored' | 'now'> | null;
   /** The keys of the requested flags. Undefined if the client requests all flags. */
   keys?: readonly string[];

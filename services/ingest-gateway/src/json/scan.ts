@@ -90,8 +90,8 @@ class Scanner {
 
   private scanField(json: Buffer, at: number, names: NameTable, slot: number, base: number, levels: number): number {
     if (names === fieldNames && slot === propertiesSlot) {
-      // Reject an object with two `properties`: the last one must be used, but the scanner would keep properties of the
-      // first.
+      // Reject an object with two `properties` fields: the last one must be used, but the scanner would keep properties
+      // of the first.
       if (this.slots[base + slot] !== 0) return -1;
       if (json[at] === 0x7b) return this.scanObject(json, at, propertyNames, base, levels - 1);
     }

@@ -44,8 +44,8 @@ export function skipValue(bytes: Buffer, start: number, levels: number): number 
 }
 
 /**
- * Marks the bytes that need no escape in a string: all except quotes, backslashes and control characters. Looking them
- * up in a table is the fastest check.
+ * Marks the bytes that need no escaping in a string: all except quotes, backslashes and control characters. Looking
+ * them up in a table is the fastest check.
  */
 const isPlain = new Uint8Array(256).fill(1, 0x20);
 isPlain[quote] = 0;

@@ -6,7 +6,7 @@ import { type BodyJob, type ThreadMessage, type TransferredError, toTransferable
 export interface JobContext {
   lease: ByteLease;
   owner: BodyOwner;
-  /** Checks the API key in the outermost object before the body is parsed. A rejection rejects the request. */
+  /** Checks the API key in the outermost object before the body is parsed. If this rejects, the request is rejected. */
   checkKey?(key: string): Promise<void>;
 }
 

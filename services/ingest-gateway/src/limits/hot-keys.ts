@@ -28,7 +28,7 @@ export interface HotKeys {
    */
   note(token: string, ids: Iterable<string>): { id: string; spike: TrafficSpike }[];
   isHot(key: string): boolean;
-  /** Returns true if any key is hot. Usually none is, and events need no check. */
+  /** Returns true if any key is hot. Usually none is, so events need no check. */
   hasAny(): boolean;
   size(): number;
 }

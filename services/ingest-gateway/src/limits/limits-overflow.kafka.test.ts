@@ -166,7 +166,7 @@ describe('traffic spikes of a project', () => {
   const projectSpikes = { overflowEventsPerSecond: 0, spikeMinEventsPerSecond: 20, spikeFactor: 5 };
   const distinct = (count: number) => Array.from({ length: count }, (_, index) => `visitor-${index}`);
 
-  test("reports a sudden increase of a project's traffic once, and reroutes no events", async () => {
+  test("reports a sudden increase in a project's traffic once, and reroutes no events", async () => {
     const token = await newToken();
     const gateway = await start({ config: projectSpikes });
     for (let i = 0; i < 20; i++) {

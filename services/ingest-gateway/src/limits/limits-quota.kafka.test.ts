@@ -122,7 +122,7 @@ test('neither counts a historical migration towards the quota nor limits it', as
   expect(await sendBatch(gateway, token, times(1), { isHistorical: true })).toMatchObject(stored);
 });
 
-test('counts neither events without a name nor events that the log did not accept', async () => {
+test('the quota count includes neither events without a name nor events that the log did not accept', async () => {
   const { token } = await limitedTenant(2);
   const gateway = await start();
   const nameless = JSON.stringify({ api_key: token, batch: Array(10).fill({ distinct_id: 'b' }) });

@@ -22,7 +22,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** The gateway polls the table so rarely that it can notice a change during the test only by a notification. */
+/** The gateway polls the table so rarely that it can notice a change during the test only through a notification. */
 const start = ({ config, ...parts }: GatewayOptions = {}) =>
   fixture.startGateway({ ...parts, config: { restrictionsRefreshMs: 600_000, trafficReportMs: 50, ...config } });
 const newToken = async () => (await createTestTenant(fixture.database)).token;

@@ -19,7 +19,7 @@ const afterMessageMs = 100;
 
 /**
  * Reads the operators' restrictions from the settings and from the table. Reads the table every few seconds, and as
- * soon as PostgreSQL announces a change of the table or of a project. If PostgreSQL is down, the last known
+ * soon as PostgreSQL announces a change to the table or to a project. If PostgreSQL is down, the last known
  * restrictions apply. A process that starts during an outage knows only the restrictions in the settings.
  */
 export async function createRestrictions(options: {

@@ -42,7 +42,7 @@ async function stored(count: number, path: string, body: string | Uint8Array, he
   return reader.events(token, count);
 }
 
-test('rule 1: accepted requests get exactly 200', async () => {
+test('rule 1: the response to an accepted request has exactly the status 200', async () => {
   const statuses = await Promise.all(
     paths.map(async (path) => (await ask(path, { body: json({ api_key: token, ...event() }) })).status),
   );

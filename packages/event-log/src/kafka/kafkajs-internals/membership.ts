@@ -20,7 +20,7 @@ interface Coordinator {
   lookupRequest(apiKey: number, definition: unknown): (content: { memberId?: string }) => unknown;
 }
 
-/** API key of JoinGroup (https://kafka.apache.org/protocol#protocol_api_keys). */
+/** Kafka's API key for JoinGroup requests (https://kafka.apache.org/protocol#protocol_api_keys). */
 const joinGroupKey = 11;
 
 /**
