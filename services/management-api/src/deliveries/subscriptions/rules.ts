@@ -1,4 +1,5 @@
-// Creates and changes subscriptions. Enforces the limit, queues immediate reports, and logs changes.
+// Creates and changes subscriptions. Enforces the limit, queues immediate reports, and records changes in the activity
+// log.
 
 import { lockOrganization, recordActivity } from '@millrace/accounts';
 import { listSubscriptionTargets, maskTarget } from '@millrace/contracts';

@@ -41,7 +41,10 @@ export const listFlagsQuery = Type.Object({
   order: text('Field to sort by, with a leading `-` for descending order. Defaults to `-created_at`.'),
 });
 
-/** Returns the conditions for the undeleted flags that match a query and that the caller can see. */
+/**
+ * Returns the conditions for an environment's flags that match a query, that the caller can see, and that are not
+ * deleted.
+ */
 export function flagConditions(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   query: FlagFilterValues,
