@@ -1,4 +1,4 @@
-/** Long enough for a busy machine. The timeout only ends a broken test, and does not measure anything. */
+/** The default timeout, long enough for a busy machine. It only ends a broken test, and does not measure anything. */
 export const patienceMs = 90_000;
 
 interface EventuallyOptions {

@@ -56,7 +56,7 @@ export const limitRate: Feature = ({ options, store, signals, addGate, capture, 
   signals.on('capturing', ({ properties }) => {
     if (remaining !== undefined) properties.$lib_rate_limit_remaining_tokens = remaining;
   });
-  // Save the count only when the visitor leaves, because saving it with each event would write the whole store.
+  // Save the count only when the visitor leaves, because saving it with each event would write the entire store.
   signals.on('leaving', () => store.set({ $capture_rate_limit: { ...bucket } }));
   return undefined;
 };

@@ -127,7 +127,7 @@ function watchHistory(onPath: (type: NavigationType) => void, signal: AbortSigna
   for (const method of ['pushState', 'replaceState'] as const) {
     const original = history[method];
     history[method] = function (this: History, ...change: Parameters<History['pushState']>) {
-      // A pending notification is about the URL that the visitor is leaving.
+      // Send a pending notification first, because it is about the URL that the visitor is leaving.
       if (!signal.aborted && isElsewhere(change[2])) tell();
       original.apply(this, change);
       if (!signal.aborted) note(method);

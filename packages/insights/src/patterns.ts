@@ -22,7 +22,7 @@ export function findPatternProblem(text: string): string | null {
   if (text.length > maxLength) return `A regular expression can have at most ${maxLength} characters.`;
   if (text.includes('\0')) return noNul;
   const source = text.replace(/^\(\?i\)/, '');
-  // Remove literals, escapes and bracket expressions, which do not contain operators.
+  // Remove literals, escapes and bracket expressions, because they contain no operators.
   const bare = source.replace(/\\[\s\S]/g, '').replace(/\[\^?\]?[^\]]*\]/g, 'x');
   if (/\\[1-9]/.test(source.replaceAll('\\\\', ''))) return 'Backreferences are not supported in regular expressions.';
   for (const [one] of source.matchAll(/\\(?:x[0-9A-Fa-f]{0,2}|[\s\S])/g)) {

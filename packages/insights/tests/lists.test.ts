@@ -1,4 +1,4 @@
-/** Lists of individual events, which must be the same on each engine. */
+/** Tests lists of individual events. All engines must return the same lists. */
 
 import { createTestTenant } from '@millrace/testing';
 import type { EventListQuery, EventPosition, ListedEvent } from '../src/event-store/queries.ts';

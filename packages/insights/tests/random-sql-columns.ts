@@ -1,4 +1,4 @@
-// Columns of the tables that random SQL queries read, by their type.
+// Columns of the tables that random SQL queries read, grouped by type.
 
 import type { Kind } from './random-sql-expressions.ts';
 

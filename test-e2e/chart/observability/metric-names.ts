@@ -30,7 +30,7 @@ const documented = new Map<string, Documented>(
 const metricName = /\b(?:millrace|process|nodejs|kafka|cnpg|pg)_\w+/g;
 const selector = /\b(millrace_\w+)\{([^}]*)\}/g;
 
-/** Returns a query's unknown metrics and labels, which no program exports. */
+/** Returns a query's metrics and labels that no program exports. */
 export function findUnknownMetrics(query: string): string[] {
   const names = (query.match(metricName) ?? []).filter(
     (name) => !metricsOfOthers.has(name) && found(name) === undefined,

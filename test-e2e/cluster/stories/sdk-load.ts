@@ -27,7 +27,7 @@ const kinds = [
 ];
 const maxInRequest = 100;
 const idsOfClient = 20;
-/** One in this many events sets a person property. */
+/** Every tenth event sets a person property. */
 const setsOneIn = 10;
 const pauseAfterRefusalMs = 200;
 

@@ -2,7 +2,7 @@ import type { Installation } from './install.ts';
 import type { StoryResult } from './story.ts';
 
 export interface ClusterReport {
-  /** Versions and resources, one per line. */
+  /** Text about the date, the machine and the versions, in pieces to be joined by spaces. */
   surroundings: string[];
   installation: Installation['seconds'];
   eventsPerSecond: number;

@@ -16,7 +16,7 @@ export interface StoryStores {
   postgres: BreakableServer;
   certificates: { postgres: ExpiringCertificate; kafka: ExpiringCertificate };
   kafka: BreakableServer;
-  /** Host and port for TLS connections. */
+  /** Kafka's host and port for TLS connections. */
   kafkaByTls: string;
   /** Directory of Kafka's records, on a separate small disk. */
   kafkaDisk: string;

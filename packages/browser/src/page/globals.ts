@@ -59,11 +59,11 @@ export function readTimeZone(): string | undefined {
   return knownZone;
 }
 
-/** `Temporal` is fast. `Intl` makes browsers load locale data, which takes tens of milliseconds or longer. */
+/** Prefers `Temporal`, because `Intl` makes browsers load locale data, which takes tens of milliseconds or longer. */
 function readZone(): string {
   const time = readFromWindow('Temporal' as never) as { Now?: { timeZoneId?(): string } } | undefined;
   return time?.Now?.timeZoneId?.() ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** About 25 days. Browsers treat a longer timeout, including `Infinity`, as 0. */
+/** The longest possible timer, about 25 days. Browsers treat a longer timeout, including `Infinity`, as 0. */
 export const longestTimerMs = 2 ** 31 - 1;

@@ -25,7 +25,7 @@ export type ReadExpression = (
 ) => PlannedExpression;
 
 interface Context {
-  /** Undefined if queries cannot contain SQL. */
+  /** Parses SQL expressions. Undefined if queries cannot contain SQL. */
   expression?: ReadExpression;
   isOfPersons?: boolean;
 }

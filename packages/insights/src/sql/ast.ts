@@ -209,7 +209,7 @@ const fieldsOf: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   JoinConstraint: ['constraint_type', 'expr'],
-  // Whether a CTE is materialized does not change its rows.
+  // The rows of a CTE do not depend on whether it is materialized.
   CTE: ['name', 'expr', 'cte_type', 'materialized'],
   LimitByExpr: ['n', 'offset_value', 'exprs'],
   WindowExpr: ['partition_by', 'order_by', 'frame_method', 'frame_start', 'frame_end'],
@@ -227,7 +227,7 @@ const clauses: Readonly<Record<string, string>> = {
   columns: 'A list of columns in WITH',
 };
 
-/** A deeper tree would exhaust the stack, because the resolver is recursive. */
+/** Maximum depth of a tree. The resolver is recursive, so a deeper tree would exhaust the stack. */
 const maxDepth = 60;
 
 /**

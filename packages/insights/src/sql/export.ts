@@ -16,7 +16,7 @@ import type { Kind } from './types.ts';
 import { valueReader } from './values.ts';
 
 const maxColumns = 100;
-/** PostgreSQL truncates longer names. */
+/** Maximum length of a name. PostgreSQL truncates longer names. */
 const maxNameBytes = 63;
 
 /** A checked query as it is stored with its export. */

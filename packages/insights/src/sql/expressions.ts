@@ -27,7 +27,7 @@ const maxCharacters = 65_536;
 interface Deps {
   sql: Sql;
   parser?: SqlParser;
-  /** Whether error messages contain the line and column in the expression. */
+  /** Whether error messages contain the line and column of the problem in the expression. */
   namesPlaces?: boolean;
 }
 

@@ -18,8 +18,8 @@ const longestCpuMs = 2_000;
 const longestWallMs = 10_000;
 const checkEveryMs = 200;
 /**
- * Loading the WebAssembly module takes seconds on a busy machine. This time does not count toward the limit of the
- * query.
+ * Maximum time for loading the WebAssembly module, which takes seconds on a busy machine. This time does not count
+ * toward the limit of the query.
  */
 const longestStartMs = 30_000;
 const maxWaiting = 8;

@@ -41,7 +41,7 @@ function readerOf(type: SqlType): (value: unknown) => unknown {
 /** Matches strings, and the spaces that PostgreSQL prints between the tokens of a JSON document. */
 const separators = /("[^"\\]*(?:\\.[^"\\]*)*")|([:,]) /g;
 
-/** JSON cannot contain infinity or NaN. */
+/** Replaces infinity and NaN with null, because JSON cannot contain them. */
 function finite(value: unknown): number | null {
   const number = Number(value);
   return Number.isFinite(number) ? number : null;

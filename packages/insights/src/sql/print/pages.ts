@@ -17,7 +17,7 @@ import { text, time, uuid } from '../types.ts';
 import { printStatement } from './query.ts';
 import { propertiesWithColumns } from './tables.ts';
 
-/** Maximum number of keys. With more keys, the second statement, which contains them, would be too long. */
+/** Maximum number of keys, because the second statement contains them and must not become too long. */
 const maxKeys = 1000;
 
 /** Number of the first key column. No other column has such a high number. */

@@ -182,7 +182,7 @@ const format: CallResolver = (node, scope) => {
   return { is: 'choice', cases, otherwise: result, type: nullable(text) };
 };
 
-/** Unlike the other functions with a pattern, `splitByRegexp` has it as the first argument. */
+/** Unlike other functions with a pattern, `splitByRegexp` takes it as its first argument. */
 const splitByRegexp: CallResolver = (node, scope) => {
   const [pattern, value] = node.args as [Node, Node];
   return resolveFunction('splitByRegexp', [value, pattern], { scope, place: node.place });

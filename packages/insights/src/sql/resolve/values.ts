@@ -49,7 +49,7 @@ export function constant(
 const integerOf = (value: number, written: string) =>
   Number.isSafeInteger(value) && !/[.eE]/.test(written.replace(/^0x.*/i, '')) ? BigInt(value) : null;
 
-/** Aggregates and `range` return lists with at most this many elements. */
+/** Maximum number of elements in the lists that aggregates and `range` return. */
 export const longestList = 10_000;
 
 export const textConstant = (value: string): ConstantExpression => ({ is: 'constant', type: text, value });
