@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readEnvironment } from '@millrace/runtime';
 
 /**
- * Returns the directory for files that tests download or build once. `npm test` passes the user's cache. Without it,
+ * Returns the directory for files that tests download or build once. `npm test` passes the user's cache. By default,
  * the directory is temporary.
  */
 export function testCacheDirectory(): string {

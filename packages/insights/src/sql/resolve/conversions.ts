@@ -1,5 +1,3 @@
-// Resolves explicit type conversions.
-
 import type { Call, Node } from '../ast.ts';
 import { languageNames } from '../functions/languages.ts';
 import { type Place, SqlProblem } from '../problem.ts';
