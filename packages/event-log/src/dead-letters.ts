@@ -1,4 +1,4 @@
-// Reads dead letters, and prepares dead-letter replay: the records that are processed again.
+// Reads dead letters, and prepares their records for dead-letter replay.
 
 import {
   type DeadLetterDecision,

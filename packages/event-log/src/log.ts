@@ -50,7 +50,10 @@ export interface LogBatch {
 }
 
 export interface BatchContext {
-  /** Aborted when the member is stopping or has lost the partition. The handler should start nothing new after that. */
+  /**
+   * A signal that is aborted when the member is stopping or has lost the partition. The handler should start nothing
+   * new after that.
+   */
   signal: AbortSignal;
   /** Keeps the member in its group during long work. Calls are cheap and never throw. */
   heartbeat(): Promise<void>;

@@ -391,7 +391,7 @@ describe('isolating the invalid records of a failed batch', () => {
     let calls = 0;
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       calls += 1;
-      // A second member completes the batch after it has failed as a whole and before its left half starts.
+      // A second member completes the batch after it has failed as a whole and before its first half starts.
       if (calls === 2) {
         await fixture.database.sql.query('INSERT INTO consumer_offset VALUES ($1, 0, $2, $3, 40)', [
           topic,

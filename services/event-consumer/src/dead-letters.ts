@@ -121,7 +121,7 @@ export type DeadLetterReason =
   | 'refused_by_database'
   /** The stored data for the event's IDs is inconsistent, so retrying does not help. */
   | 'ledger_conflict'
-  /** The record repeatedly caused a statement timeout, even in a batch of its own. */
+  /** The record repeatedly caused a statement timeout, even as the only record in a batch. */
   | 'timed_out';
 
 /** The processing step that failed, which is stored in the header `dlq_step`. */

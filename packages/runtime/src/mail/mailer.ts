@@ -35,8 +35,8 @@ export interface Mailer {
 
 export interface SmtpSettings {
   /**
-   * The server: `smtp://user:password@host:587` or `smtps://…`, optionally with nodemailer options as a query string. A
-   * function returns the current URL for each email.
+   * The server's URL: `smtp://user:password@host:587` or `smtps://…`, optionally with nodemailer options as a query
+   * string. If it is a function, it is called for each email.
    */
   url: string | (() => string);
   /** The sender, for example `Millrace <no-reply@example.com>`, or only an email address. */

@@ -16,7 +16,7 @@ export interface CheckDomainsDeps {
 
 /** After this number of consecutive days without the TXT record, administrators get an email. */
 const missesUntilMail = 3;
-/** How many days before the last SAML certificate expires administrators get an email. */
+/** Administrators get an email this many days before the last SAML certificate expires. */
 const certificateMails = [30, 14, 7, 3, 1, 0];
 
 /**

@@ -65,8 +65,8 @@ export function createCopyMetrics(metrics: Metrics) {
 }
 
 /**
- * Creates a task that copies events in batches, in the order in which they were stored. It starts with the oldest
- * event, and continues where it stopped. Only one worker copies at a time. An interrupted batch is copied again without
+ * Creates a task that copies events in batches, in the order they were stored. It starts with the oldest event, and
+ * continues where it stopped. Only one worker copies at a time. An interrupted batch is copied again without
  * duplicating events.
  * @returns a task that returns whether more events may have to be copied
  */

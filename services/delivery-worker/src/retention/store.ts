@@ -36,8 +36,8 @@ export async function listOwnRetentionEnds(
 }
 
 /**
- * Deletes about `limit` of an environment's oldest events before a time. Selects events by time instead of physical
- * position, so that PostgreSQL can use the primary key, month by month.
+ * Deletes about `limit` of an environment's oldest events from before the given time. Selects events by time instead of
+ * physical position, so that PostgreSQL can use the primary key, month by month.
  * @returns the number of deleted events
  */
 export async function deleteOldEvents(

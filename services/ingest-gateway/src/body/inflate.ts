@@ -98,7 +98,7 @@ export function gunzipStart(bytes: Buffer, maxBytes: number): Promise<Buffer> {
 
 const nothing = Buffer.alloc(0);
 
-/** Decompresses a small body synchronously. Returns null if the output is too large for this. */
+/** Decompresses a small body synchronously. Returns null if the output turns out to be large. */
 function gunzipSmall(bytes: Buffer, maxBytes: number): Buffer | null {
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBytes });

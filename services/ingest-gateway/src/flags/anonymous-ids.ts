@@ -22,7 +22,7 @@ export interface AnonymousIdCache {
   forget(environmentId: number, distinctId: string): Promise<void>;
 }
 
-/** Long enough for a person whose first event is late. IDs that never send an event are deleted. */
+/** This is long enough for a person whose first event is late. IDs that never send an event are deleted. */
 const ttlSeconds = 7 * 86_400;
 
 export function createAnonymousIdCache(cache: Pick<KeyValueStore, 'get' | 'setIfAbsent' | 'delete'>): AnonymousIdCache {

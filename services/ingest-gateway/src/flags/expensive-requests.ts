@@ -201,7 +201,7 @@ function takeNext(projects: Map<number, Map<string, WaitingRequest[]>>): NextReq
   return undefined;
 }
 
-/** Returns a request that needs more slices to the front of its IP address's queue. */
+/** Puts a request that needs more slices back at the front of its IP address's queue. */
 function putBack(
   projects: Map<number, Map<string, WaitingRequest[]>>,
   { environmentId, address, request }: NextRequest,

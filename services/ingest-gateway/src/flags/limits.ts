@@ -58,7 +58,7 @@ export function createFlagLimits(
   };
 }
 
-/** Flag requests have a quota like events, with separate counters. */
+/** Flag requests have a quota, as events do, but with separate counters. */
 function asQuota({ environmentId, flagRequestsPerMonth }: KnownProject) {
   return { environmentId, eventsPerMonth: flagRequestsPerMonth };
 }

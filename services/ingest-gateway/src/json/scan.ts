@@ -20,7 +20,9 @@ export const maxNesting = 64;
  */
 export interface Scan {
   shape: 'event' | 'array' | 'batch';
-  /** The number of events in a batch or an array. Their numbers follow the first `positionsPerEvent` numbers. */
+  /**
+   * The number of events in a batch or an array. Their position numbers follow the first `positionsPerEvent` numbers.
+   */
   events: number;
   slots: Int32Array;
 }

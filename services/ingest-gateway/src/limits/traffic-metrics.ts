@@ -1,6 +1,6 @@
 import type { MetricName, Metrics } from '@millrace/runtime';
 
-/** Metrics of the limits. `millrace_capture_events_dropped_total{cause}` counts dropped events. */
+/** Metrics about the limits. `millrace_capture_events_dropped_total{cause}` counts dropped events. */
 export interface TrafficMetrics {
   rateLimited(events: number): void;
   rerouted(reason: 'hot_key' | 'force_overflow', events: number): void;
