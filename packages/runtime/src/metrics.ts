@@ -1,5 +1,3 @@
-// Creates Prometheus metrics.
-
 import {
   Counter,
   collectDefaultMetrics,

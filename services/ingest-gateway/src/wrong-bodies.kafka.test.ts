@@ -98,7 +98,7 @@ test.each(cases)('%s', async (_name, { path = '/e/', headers = {} }, body, statu
   expect([response.status, await response.json()]).toEqual([status, expect.objectContaining({ code, attr, detail })]);
 });
 
-/** Requests for flag definitions. SDKs show their error messages to developers. */
+/** Requests for flag definitions. SDKs show the error messages to developers. */
 // biome-ignore format: one case per line
 test.each<[name: string, authorization: () => string, token: boolean, detail: string]>([
   ['a project API key', () => `Bearer ${key}`, true, 'This is a project API key. Local evaluation and remote config require a personal API key with the scope `feature_flag:read`, or the secret API key of the project.'],

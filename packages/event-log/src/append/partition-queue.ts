@@ -1,5 +1,3 @@
-// The queue of records to append to one partition.
-
 import type { AppError } from '@millrace/runtime';
 import type { OutgoingRecord } from './transport.ts';
 

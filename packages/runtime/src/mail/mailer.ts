@@ -1,5 +1,3 @@
-// The interface for sending email.
-
 export interface Mail {
   to: string;
   /** The reply address. Defaults to the sender's address. */

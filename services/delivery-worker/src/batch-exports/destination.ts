@@ -9,7 +9,7 @@ export interface DestinationWriter {
   write(rows: readonly ExportedRow[]): Promise<void>;
   commit(): Promise<void>;
   /**
-   * Returns how many bytes were sent so far: the size of the stored object for S3, and of the row values for
+   * Returns how many bytes have been sent so far: the size of the stored object for S3, and of the row values for
    * PostgreSQL.
    */
   bytes(): number;

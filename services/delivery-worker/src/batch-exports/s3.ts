@@ -273,7 +273,7 @@ function createByteSink({ isCompressed }: { isCompressed: boolean }): ByteSink {
   };
 }
 
-/** Maximum response size in bytes. Normal responses have a few kilobytes. */
+/** Maximum response size in bytes. Normal responses are a few kilobytes long. */
 const maxResponseBytes = 1024 * 1024;
 
 /**

@@ -238,7 +238,7 @@ const basicIso =
 const dayMs = 86_400_000;
 
 /**
- * Returns the date of a day in a week, such as `2021-10-29`, or null if the year has no such week.
+ * Returns the date of a weekday in an ISO week, such as `2021-10-29`, or null if the year has no such week.
  * @param weekday a number from 1 (Monday) to 7
  */
 function dayOfWeekDate(year: number, week: number, weekday: number): string | null {

@@ -1,4 +1,4 @@
-// Schedules flag requests that take long to evaluate, so that they do not delay other requests.
+// Schedules flag requests that take a long time to evaluate, so that they do not delay other requests.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type EvaluatedFlags, type FlagEvaluation, runSteps, type Steps, stepLimits } from '@millrace/flags';

@@ -64,8 +64,8 @@ function asQuota({ environmentId, flagRequestsPerMonth }: KnownProject) {
 }
 
 /**
- * Creates token buckets. Each subject starts with `burst` tokens, and gets `perSecond` tokens back. A burst of 0 means
- * no limit.
+ * Creates token buckets. Each subject starts with `burst` tokens, and regains `perSecond` tokens every second. A burst
+ * of 0 means no limit.
  */
 function createBuckets(options: { burst: number; perSecond: number; now(): number }): (subject: string) => boolean {
   const { burst, perSecond, now } = options;
