@@ -371,14 +371,14 @@ test('replaces the plan of a lookup that was prepared while the table was empty'
 });
 
 describe('stopping a database', () => {
-  test('stopping twice succeeds, even while the server is down', async () => {
+  test('stopping the database twice succeeds, even while the server is down', async () => {
     await database.sql.query('SELECT 1');
     await proxy.refuse();
     await expectHealth(false);
     await Promise.all([database.stop(), database.stop()]);
   });
 
-  test('stopping closes all connections', async () => {
+  test('stopping the database closes all its connections', async () => {
     await Promise.all([database.sql.query('SELECT 1'), database.prisma.organization.findMany()]);
     await database.stop();
     await eventually(() => proxy.connectionCount() === 0, { what: 'The end of the last connection' });

@@ -94,7 +94,7 @@ test.each<[string, string, () => ProjectChange[]]>([
   ],
   ['an update without a change', 'UPDATE environment SET anonymize_ips = anonymize_ips WHERE id = :id', () => []],
   ['the flag for the first event', 'UPDATE environment SET ingested_event = true WHERE id = :id', () => []],
-])('announces a change of %s', async (_name, statement, expected) => {
+])('announces the expected changes for %s', async (_name, statement, expected) => {
   expect(await announcedBy(statement)).toEqual(expected());
 });
 

@@ -115,7 +115,7 @@ test('the health server fails to start on a port in use, with an error that name
   await first.stop();
 });
 
-test('serves metrics only on the separate port if one is configured', async () => {
+test('serves metrics only on the separate metrics port if one is configured', async () => {
   const health = newHealth();
   const parts: { name: string; stop(): Promise<void>; port?: number }[] = [];
   const lifecycle = {

@@ -60,7 +60,7 @@ test('requireKeys names only keys that are missing', () => {
   expect(() => createSecretBox(undefined).requireKeys(box.keyIds)).toThrow(/SECRETS_KEY/);
 });
 
-test('returns values that were never encrypted unchanged, and cannot encrypt a secret without a key', () => {
+test('returns unencrypted values unchanged, and cannot encrypt a secret without a key', () => {
   const box = createSecretBox(undefined);
   expect(box.open(secret, 'x')).toEqual(secret);
   expect(box.newestPrefix).toBeNull();

@@ -55,7 +55,7 @@ test('fails a transaction whose connection is lost while it waits for a response
   expect(await inTime(database.sql.query(add, [1]))).toEqual([{ n: 1 }]);
 });
 
-test('closes all idle connections that were lost at the same time together', async () => {
+test('closes all idle connections together if they were lost at the same time', async () => {
   await Promise.all([1, 2, 3].map(() => database.sql.query('SELECT pg_sleep(0.5)')));
   proxy.forget();
   await expect(inTime(database.sql.query('SELECT 1'))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
@@ -92,7 +92,7 @@ test('the server checks that clients are alive on all connections, even those op
   for (const rows of all) expect(rows).toEqual([{ idle: '5', interval: '2', check: '5s' }]);
 });
 
-test('keeps connections whose statements take long or wait for a lock', async () => {
+test('keeps connections whose statements take a long time or wait for a lock', async () => {
   let announceLock = () => {};
   const locked = new Promise<void>((resolve) => {
     announceLock = resolve;

@@ -113,7 +113,7 @@ test('sends many append calls in one request', async () => {
   expect(figures.millrace_log_append_seconds_count).toBe(500);
 });
 
-test('fails a call at its time limit and frees its memory if the server never responds', async () => {
+test('fails an append call at its time limit and frees its memory if the server never responds', async () => {
   const pipeline = createPipeline(
     { leadersOf: async () => [0], send: () => new Promise((_, reject) => setTimeout(reject, 150, new Error('late'))) },
     { appendTimeoutMs: 100, maxInFlightBytes: 200 },
@@ -173,14 +173,14 @@ test('sends to a new partition leader without waiting for the former one', async
   await first;
 });
 
-test('accepts a call larger than the whole byte budget when no other call is pending', async () => {
+test('accepts an append call that is larger than the whole byte budget when no other call is pending', async () => {
   const { transport, written } = createFailingServer([]);
   const pipeline = createPipeline(transport, { maxInFlightBytes: 100 });
   await pipeline.append([{ topic: 't', key: 'k', value: Buffer.alloc(500) }]);
   expect([...written.values()].flat()).toHaveLength(1);
 });
 
-test('sends a record that is larger than a batch in its own batch', async () => {
+test('sends a record that exceeds the batch size in a batch of its own', async () => {
   const { transport, written } = createFailingServer([]);
   const pipeline = createPipeline(transport, { maxBatchBytes: 100 });
   const records = [500, 10, 500].map((bytes) => ({ topic: 't', key: 'k', value: Buffer.alloc(bytes) }));

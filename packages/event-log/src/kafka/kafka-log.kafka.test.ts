@@ -195,7 +195,7 @@ test('calls `onFatal` when Kafka permanently rejects the member', async () => {
   expect((await fatal).cause).toBeInstanceOf(Error);
 });
 
-test('consumes a topic that is created after the consumer', async () => {
+test('consumes a topic that is created after the consumer has started', async () => {
   const topic = `contract-${randomUUID()}`;
   const group = randomUUID();
   const consuming = fixture.consume(topic, group);

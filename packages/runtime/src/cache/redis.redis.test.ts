@@ -42,17 +42,20 @@ const faults: [string, () => unknown][] = [
 ];
 
 describe.each(faults)('the Redis store while Redis %s', (_, fault) => {
-  test.each(commands)('%s rejects immediately during an outage, and works again afterwards', async (_command, run) => {
-    await eventually(run);
-    await fault();
-    await expect(run()).rejects.toMatchObject({ name: 'AppError', kind: 'unavailable', cause: expect.any(Error) });
-    await expectHealth(false);
-    await proxy.pass();
-    await expectHealth(true);
-    await eventually(run);
-  });
+  test.each(commands)(
+    "the store's %s rejects immediately during a Redis outage, and works again afterwards",
+    async (_command, run) => {
+      await eventually(run);
+      await fault();
+      await expect(run()).rejects.toMatchObject({ name: 'AppError', kind: 'unavailable', cause: expect.any(Error) });
+      await expectHealth(false);
+      await proxy.pass();
+      await expectHealth(true);
+      await eventually(run);
+    },
+  );
 
-  test('an existing subscription receives messages again after the outage', async () => {
+  test('an existing subscription receives messages again after a Redis outage', async () => {
     const received: string[] = [];
     await store.subscribe('channel', (message) => void received.push(message));
     await expectMessages(received);
@@ -64,7 +67,7 @@ describe.each(faults)('the Redis store while Redis %s', (_, fault) => {
     await expectMessages(received);
   });
 
-  test('a subscription that was created during the outage receives messages afterwards', async () => {
+  test('a subscription that was created during a Redis outage receives messages afterwards', async () => {
     await fault();
     const received: string[] = [];
     await store.subscribe('channel', (message) => void received.push(message));
@@ -102,7 +105,7 @@ test('a command in flight rejects when the connection breaks', async () => {
   await rejected;
 });
 
-test('a stopped store rejects commands and does not reconnect', async () => {
+test('a stopped Redis store rejects commands and does not reconnect', async () => {
   await store.stop();
   await expect(store.get('key')).rejects.toMatchObject({ kind: 'unavailable' });
   await eventually(() => proxy.connectionCount() === 0, { what: 'The end of its connections' });

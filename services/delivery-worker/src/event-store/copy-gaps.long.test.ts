@@ -127,7 +127,7 @@ const modules = await installClickHouseOrNull();
     expect(await inClickhouse(project)).toEqual(stored);
   });
 
-  test('engine-032: copies events of more than a hundred months in one batch', async () => {
+  test('engine-032: copies events from more than a hundred months in one batch', async () => {
     const project = await tenant();
     const times = Array.from({ length: 130 }, (_, month) => new Date(Date.UTC(2015, month, 15)).toISOString());
     await store(fixture.database.sql, { project, ids: ['a'], times });
@@ -135,7 +135,7 @@ const modules = await installClickHouseOrNull();
     expect(await inClickhouse(project)).toEqual({ a: 130 });
   });
 
-  test('engine-033: a rebuild copies every event even if the clock of the rebuilding computer is ahead', async () => {
+  test("engine-033: a rebuild copies every event even if the rebuilding computer's clock is ahead", async () => {
     const project = await tenant();
     await store(fixture.database.sql, { project, ids: ['before'] });
     await followAll();

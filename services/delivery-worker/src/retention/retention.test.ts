@@ -62,14 +62,14 @@ async function expireAll(installationDays: number): Promise<void> {
   while (await expireEvents(fixture.database.sql, installationDays, 2));
 }
 
-test('keeps all events without a retention limit', async () => {
+test('keeps all events if no retention limit is set', async () => {
   await storeEvent(tenant.environmentId, daysAgo(4000));
   await storeEvent(tenant.environmentId, new Date('2001-01-01T00:00:00Z'));
   await expireAll(0);
   expect(await agesIn('event', tenant.environmentId)).toHaveLength(2);
 });
 
-test("drops complete months that exceed the installation's retention limit, and events before 2015", async () => {
+test("drops complete months that exceed the installation's retention limit, and events from before 2015", async () => {
   for (const days of [1, 89, 125, 126, 800]) await storeEvent(tenant.environmentId, daysAgo(days));
   for (let n = 0; n < 5; n += 1) await storeEvent(tenant.environmentId, new Date('2001-01-01T00:00:00Z'));
   await expireAll(90);

@@ -81,7 +81,7 @@ test('encrypts more flags than fit into one batch, even after some that cannot b
   expect(await stored(damaged[0] ?? 0)).toEqual(first);
 });
 
-test('changes no payloads without a key, without a key that decrypts them, or when the worker stops', async () => {
+test('leaves payloads unchanged if no key is configured, if no key can decrypt them, or when the worker stops', async () => {
   const other = newKey();
   const [plain, foreign] = [await flag({ true: payload }), await flag({ true: sealedBy(other) })];
   const before = await payloadOf(foreign);

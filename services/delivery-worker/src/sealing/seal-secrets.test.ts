@@ -43,7 +43,7 @@ test('encrypts secrets that were stored without a key or with an older key', asy
   expect(await secretsOf(old)).toEqual(before);
 });
 
-test('changes no secrets without a key, or without a key that decrypts them', async () => {
+test('leaves secrets unchanged if no key is configured or no key can decrypt them', async () => {
   const { sql } = fixture.database;
   const [plain, foreign, damaged] = [randomUUID(), randomUUID(), randomUUID()];
   const [key, other] = [newKey(), newKey()];

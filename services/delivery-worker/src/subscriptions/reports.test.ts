@@ -215,7 +215,7 @@ test.each<[string, object, string]>([
   expect(mail().body).toContain(expected);
 });
 
-test('insight-290: a report about a dashboard with eight insights contains six, in the order of the layout', async () => {
+test('insight-290: a report about a dashboard with eight insights contains the first six in layout order', async () => {
   const id = await dashboard('Shop');
   for (const y of [7, 6, 5, 4, 3, 2, 1, 0]) await tile(id, await insight(`Insight at ${y}`), y);
   await subscribe({ dashboard: id });

@@ -170,7 +170,7 @@ test.each([
   expect(queries).toBe(expectedQueries);
 });
 
-test('uses an expired result while the API key is looked up again', async () => {
+test('uses an expired cached result while the API key is looked up again', async () => {
   const { token } = await createTestTenant(database);
   const keys = startKeys({ knownForMs: 0 });
   await keys.find(token);
@@ -240,7 +240,7 @@ test('does not treat a slow database as an outage, and caches no failed lookup',
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });
 
-test('API key lookups that wait fail as soon as the database fails', async () => {
+test('waiting API key lookups fail as soon as the database fails', async () => {
   const sql: Sql = { query: () => Promise.reject(new Error('down')) };
   const keys = startKeys({ sql });
   const lookups = Array.from({ length: 100 }, (_, index) => keys.find(`phc_nobody_${index}`));

@@ -110,7 +110,7 @@ test.each<[string, (key: string) => string | Buffer, number, object]>([
     400,
     { code: 'invalid_gzip' },
   ],
-])('rejects a large body with %s like a small body', async (_what, body, status, refusal) => {
+])('returns the same error for a large body with %s as for a small one', async (_what, body, status, refusal) => {
   expect(await post(body(await newKey()))).toMatchObject({ status, body: refusal });
   expect(await inFlightBytes(gateway)).toBe('0');
 });

@@ -131,7 +131,7 @@ describe('SDK paths other than capture, with and without a trailing slash', () =
       (json) => `data=${encodeURIComponent(Buffer.from(json).toString('base64'))}`,
       { 'content-type': 'application/x-www-form-urlencoded' },
     ],
-  ])('rows 7 and 9 accept %s', async (_name, encode, headers) => {
+  ])('rows 7 and 9: the paths accept %s', async (_name, encode, headers) => {
     for (const path of ['/flags/?v=2', '/decide/?v=3']) {
       const body = encode(question()) as string;
       expect(await ask(path, { method: 'POST', body, headers })).toMatchObject({ status: 200 });

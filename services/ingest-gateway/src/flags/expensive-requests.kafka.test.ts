@@ -53,7 +53,7 @@ test('returns 429 to an IP address that sends too many expensive requests, but s
   expect(await counted()).toEqual({ evaluated: 4, refused: 1 });
 });
 
-test("fails a flag above the request's maximum cost without evaluating it", async () => {
+test("reports a flag that exceeds the request's maximum cost as failed, without evaluating it", async () => {
   const tenant = await tenantWith(Array.from({ length: 300 }, (_, index) => contains(`needle ${index}`)));
   const { status, body } = await ask(tenant, long, '192.0.2.9');
   expect([status, body.errorsWhileComputingFlags]).toEqual([200, true]);

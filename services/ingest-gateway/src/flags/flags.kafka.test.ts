@@ -56,7 +56,7 @@ describe('flag requests and responses', () => {
     expect(await fixture.database.sql.query(sql, [environmentId])).toEqual([{ hash_key: anonymous }]);
   });
 
-  test('flag-065, flag-066: a deleted cohort fails only its flag, and unknown persons are in no static cohort', async () => {
+  test('flag-065, flag-066: a deleted cohort makes only its flag fail, and unknown persons are in no static cohort', async () => {
     const { token, environmentId } = await tenant();
     const gone = await rows.addCohort(environmentId, { deleted: true });
     const fixed = await rows.addCohort(environmentId, { is_static: true });

@@ -201,7 +201,7 @@ describe('traffic spikes of a project', () => {
     expect(await measured(gateway, 'traffic_spikes_total')).toBe(0);
   });
 
-  test('counts low traffic without the shared store', async () => {
+  test('counts the events of a project with little traffic without the shared store', async () => {
     const gateway = await start({ config: projectSpikes });
     for (let i = 0; i < 10; i++) await sendBatch(gateway, await newToken(), distinct(1));
     expect(await measured(gateway, 'limit_counters')).toBe(0);

@@ -65,6 +65,6 @@ test.each([
   ['are marked as not sampled if tracing is on', tracing(false), sampled, { traceparent: unsampled }],
   ['are missing if the header is invalid', null, 'nonsense', undefined],
   ['are missing if the client sent none', tracing(false), undefined, undefined],
-])('the trace headers of the records of an untraced request %s', (_, given, traceparent, expected) => {
+])('the trace headers in the records of an untraced request %s', (_, given, traceparent, expected) => {
   expect(beginTrace(given, request(traceparent), '/batch').appending(1)).toEqual(expected);
 });
