@@ -1,5 +1,3 @@
-// Applies the pending migrations of a database.
-
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

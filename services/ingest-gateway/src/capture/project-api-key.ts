@@ -1,5 +1,3 @@
-// Finds the project API key in a request.
-
 import { AppError } from '@millrace/runtime';
 
 type Fields = Record<string, unknown>;
