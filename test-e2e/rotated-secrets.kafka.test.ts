@@ -65,7 +65,7 @@ async function eventById(uuid: string): Promise<number> {
   return response.status;
 }
 
-test('with one role, rejects new connections until the file contains the new password, and loses no events', async () => {
+test('with a single database role, new connections fail until the password file is updated, and no events are lost', async () => {
   await expectNewEvents();
   await server.query(`ALTER ROLE ${first} PASSWORD 'two'`);
   await endConnections(first);

@@ -6,7 +6,7 @@ import type { FlagSdk, SdkResult } from './flag-sdk.ts';
 
 const packageName = 'posthog-js';
 
-/** Do not send events, because they would create persons for the users in the cases. */
+/** Do not send events, because they would create persons for the test cases' users. */
 const options = {
   feature_flag_request_timeout_ms: patienceMs,
   persistence: 'memory',

@@ -32,8 +32,8 @@ export async function compilePrograms(entryPoints: readonly string[]): Promise<C
 const flatName = (entryPoint: string) => entryPoint.replaceAll('/', '-').replace(/\.ts$/, '');
 
 /**
- * The file that starts a worker thread, and the programs that contain the file. The file looks for the thread's program
- * in its own directory.
+ * The file that starts a worker thread, and the entry points of the bundles that include it. At run time, the file
+ * looks for the worker's bundle in its own directory.
  */
 const startsThreads = {
   file: 'services/ingest-gateway/src/start.ts',

@@ -43,7 +43,7 @@ const used = () => `Using the system started by npm start (${file}).\n`;
 test.each([
   ['the root of the clone', () => clone],
   ['a directory of the clone', () => inner],
-])('commands in %s use the system that `npm start` runs there, and print which system they use', async (_, folder) => {
+])('commands in %s use the system that `npm start` runs there, and print its address', async (_, folder) => {
   expect(await run('org list', folder())).toEqual({ exitCode: 0, out: '', err: `${used()}(none)\n` });
   expect((await run('dead-letters list', folder())).err).toContain('EVENT_LOG=postgres (PostgreSQL)');
   for (const words of ['flags list', 'snippet', `import ${join(clone, 'events.jsonl')} --patience 0`]) {
@@ -59,7 +59,7 @@ test('commands look for a running system in the directory of MILLRACE_DATA_DIR i
   expect((await run('org list', clone, { MILLRACE_DATA_DIR: inner })).exitCode).toBe(2);
 });
 
-test('help and version do not print which system is used', async () => {
+test('`--help` and `--version` do not print the address of the running system', async () => {
   expect(await run('--version', clone)).toEqual({
     exitCode: 0,
     out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),

@@ -17,7 +17,7 @@ export interface Transaction extends Sql {
    */
   copy(statement: string, chunks: Iterable<Buffer>): Promise<void>;
   /**
-   * Sends the queries that `send` starts without waiting between them. The queries run in order. `copy` is not allowed.
+   * Pipelines the queries that `send` issues: sends them without waiting for each other's results. They run in order. `copy` is not allowed.
    * @throws the error of the first query that failed, after all queries have ended
    */
   pipeline<Results extends unknown[]>(send: Statements<Results>): Promise<Results>;

@@ -51,7 +51,7 @@ const bodies: [string, () => Buffer, { status: number; code: string | undefined 
     { status: 401, code: 'invalid_api_key' },
   ],
   ['ten million levels', () => asBatch(repeated('[', 10 * mebibyte)), { status: 413, code: 'too_many_values' }],
-  ['a hundred thousand levels', () => asBatch(nested(100_000)), { status: 400, code: 'too_deep' }],
+  ['an array that is nested 100,000 levels deep', () => asBatch(nested(100_000)), { status: 400, code: 'too_deep' }],
   [
     'an event with two hundred thousand keys',
     () => {

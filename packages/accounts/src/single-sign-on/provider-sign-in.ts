@@ -2,9 +2,9 @@
  * Determines the account for a sign-in through an identity provider (docs/api/single-sign-on.md): the linked account,
  * the account with the reported email address, or a new account.
  *
- * The reported address does not identify an account. The account's own verified address determines its domain, what the
- * domain enforces, and which organization the account can join. The reported address is used only to link or create an
- * account, and only if the provider has verified it. If the domain's own provider has verified the reported address,
+ * The reported address is used only to link or create an account, and only if the provider has verified it. The
+ * account's own verified address determines its domain, what the domain enforces, and which organization the account
+ * can join. If the domain's own provider has verified the reported address,
  * and the address is in that domain, it also replaces the address of a linked account.
  */
 

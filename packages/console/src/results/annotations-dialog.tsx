@@ -13,8 +13,8 @@ import { type Annotation, ChartPlace, formatContent } from './annotation.ts';
 import { text } from './words.ts';
 
 /**
- * A dialog that lists and creates annotations. A new annotation has the time of the first listed annotation or, by
- * default, the current time.
+ * A dialog that lists and creates annotations. A new annotation is dated to the first listed annotation, or to the
+ * current time if the list is empty.
  */
 export function AnnotationsDialog({
   title,

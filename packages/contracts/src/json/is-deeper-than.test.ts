@@ -18,7 +18,7 @@ test.each([
   expect(isDeeperThan(value, levels)).toBe(expected);
 });
 
-test('checks a value with a hundred thousand levels without overflowing the stack', () => {
+test('checks a value that is nested 100,000 levels deep without overflowing the stack', () => {
   let deep: unknown = 1;
   for (let level = 0; level < 100_000; level += 1) deep = [deep];
   expect(isDeeperThan(deep, 64)).toBe(true);

@@ -38,7 +38,7 @@ test.each(matches)('the path %s matches %s', (path, value, params) => {
   expect(find(path)).toEqual({ kind: 'found', value, params });
 });
 
-test('matches paths to the same routes in any order of declaration', () => {
+test('matches paths to the same routes regardless of the declaration order', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(paths, { minLength: paths.length }), (shuffled) => {
       const findShuffled = tableOf(shuffled);

@@ -57,7 +57,7 @@ interface Part {
 }
 
 /**
- * The maximum number of parts, because parsing each part's headers takes time. Clients send far fewer parts than this.
+ * The maximum number of parts, because parsing each part's headers takes time. Real requests have only a few parts.
  */
 const maxParts = 200;
 const maxHeaderPairs = 20;

@@ -375,7 +375,7 @@ describe('methods and encodings of flag requests', () => {
   });
 });
 
-describe('gateways with one role', () => {
+describe('gateways that run a single role', () => {
   test('a gateway for flags rejects events, and a gateway for events rejects flag requests', async () => {
     const { token } = await tenant();
     const [forFlags, forEvents] = await Promise.all([

@@ -389,7 +389,7 @@ describe('restricted flags', () => {
     }
   });
 
-  test("does not create a cohort from a flag with a restricted cohort, and omits that cohort's name", async () => {
+  test("refuses to create a cohort from a flag with a restricted cohort, without revealing that cohort's name", async () => {
     const { id } = await make('feature_flags', { key: 'open', filters: conditions(inCohort(Number(closed.cohort))) });
     const named = (body: { filters: { groups: { properties: { cohort_name?: string }[] }[] } }) =>
       body.filters.groups[0]?.properties[0]?.cohort_name;

@@ -170,7 +170,7 @@ describe('rate limits over HTTP', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
   });
 
-  test('blocks an IP address that guesses sessions, after ten times as many requests as for keys', async () => {
+  test('blocks an IP address that guesses session IDs, after ten times as many requests as when it guesses keys', async () => {
     await waitOutStepEnd(60_000);
     const statuses: number[] = [];
     for (let count = 0; count < 33; count += 1) {

@@ -125,7 +125,7 @@ export const compactObject = (json: Fragment) =>
   sql`(SELECT '{' || coalesce(string_agg(to_json(key)::text || ':' || ${compactJson(sql`value`)}, ',' ORDER BY key COLLATE "pg_c_utf8"), '') || '}'
     FROM jsonb_each(${json}))`;
 
-/** Prints a value as `toString` returns it. */
+/** Generates SQL that formats a value the way `toString` does. */
 export function textForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   const zone = printing.bind('text', value.type.zone ?? 'UTC');

@@ -65,7 +65,7 @@ function isLarge(column: TableColumn): boolean {
   return column.of === 'property' && column.property.of === 'event' && !propertiesWithColumns.has(column.property.key);
 }
 
-/** Prints the query for the keys of a page, in any order. */
+/** Generates SQL that selects a page's keys, in no particular order. */
 function keysText(
   query: SelectQuery,
   { relation, needed }: { relation: TableRelation; needed: ReadonlySet<number> },

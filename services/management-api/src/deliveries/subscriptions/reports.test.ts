@@ -65,7 +65,7 @@ test('returns a report preview with current results, and stores nothing', async 
   expect(await api.database.sql.query(rows)).toEqual([{ n: 0 }]);
 });
 
-test('serves a report preview as a page without scripts that loads nothing and that other sites cannot frame', async () => {
+test('serves a report preview as a page that has no scripts, loads no resources, and cannot be framed by other sites', async () => {
   const { status, headers, text } = await get(preview(`insight=${insight}&title=Weekly&format=html`));
   expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'self'; sandbox/);

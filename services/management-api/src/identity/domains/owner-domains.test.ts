@@ -84,7 +84,7 @@ test('lets an administrator turn SCIM off, and change settings unrelated to sign
   expect(await as('A', 'POST', `${id}/scim/`)).toMatchObject(refused);
 });
 
-test("returns 403 when an administrator adds or verifies an owner's domain that has a provider", async () => {
+test('returns 403 when an administrator, instead of an owner, adds or verifies a domain with an identity provider', async () => {
   const prove = ({ verification_challenge: challenge }: { verification_challenge: string }) =>
     dns.setTxt(`_millrace-challenge.${name}`, [[challenge]]);
   const early = await as('A', 'POST', '', { domain: name, ...saml });

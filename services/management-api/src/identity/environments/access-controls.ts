@@ -147,8 +147,8 @@ type AccessDeps = Pick<RecordDeps, 'sql' | 'transaction'>;
 
 /**
  * Creates the routes for a project's access rules.
- * @param readable finds the project for GET requests, even if it is deleted. The caller has no level in a deleted
- *   project. From its rules, the Terraform provider learns that no one can access it.
+ * @param readable finds the project for GET requests, even if it is deleted. The rules of a deleted project tell the
+ *   Terraform provider that no one can access it.
  */
 export function projectAccessRoutes(
   deps: AccessDeps,

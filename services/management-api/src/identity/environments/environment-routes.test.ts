@@ -132,7 +132,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await create({ is_demo: true })).status).toBe(201);
   });
 
-  test("project-007, project-072: enforces the plan's limit, also for concurrent requests", async () => {
+  test("project-007, project-072: enforces the plan's limit, even under concurrent requests", async () => {
     const key = family === 'project' ? 'organizations_projects' : 'environments';
     await setFeatures([{ key, name: key, limit: 3 }]);
     const responses = await Promise.all([create({}), create({}), create({}), create({})]);

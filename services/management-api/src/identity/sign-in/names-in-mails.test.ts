@@ -115,7 +115,7 @@ it.each(writes)('rejects a %s with a line break or a link', async (_field, write
   }
 });
 
-it('converts names from identity providers to one line without links', async () => {
+it('removes line breaks and links from names that identity providers send', async () => {
   const [domainId, name] = [randomUUID(), `names-${tenant.userId}.example.com`];
   await api.database.sql.query(
     `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at, jit_provisioning_enabled)

@@ -140,8 +140,8 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
       const rows = await listDroppedEvents(sql, { projectIds, after, limit: maxDrops });
       for (const row of rows) registry.publish(row.project_id, droppedEvent(row), row.stored_at);
       const last = rows.at(-1)?.stored_at.getTime() ?? 0;
-      // After a full page, continue at its end without an overlap. With the overlap, the query could return the same
-      // full page repeatedly.
+      // After a full page, continue from its last row. Going back by `overlapMs` could return the same full page
+      // repeatedly.
       const next = rows.length === maxDrops ? last : last - overlapMs;
       after = new Date(Math.max(after.getTime(), next));
       isFailing = false;
