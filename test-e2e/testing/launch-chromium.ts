@@ -69,7 +69,7 @@ export async function launchSeparateChromium({ keepsPages = false, more = [] as 
   return browser;
 }
 
-/** Returns the shared browser, but `close` closes only the visitors of one test file. */
+/** Returns the shared browser with a `close` method that closes only the browser contexts of one test file. */
 function withOwnVisitors(browser: Browser): Browser {
   const own: BrowserContext[] = [];
   const newContext: Browser['newContext'] = async (options) => {

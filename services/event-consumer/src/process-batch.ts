@@ -78,8 +78,8 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
       const { deadLetters } = intake;
       if (deadLetters.length > 0) step('append_dead_letters', await app.deadLetters.append(deadLetters));
 
-      // Skip events that were decided before. Storing identities may have to wait for a different transaction that
-      // stores the same ones, so it must happen before this batch takes its turn.
+      // Skip events whose outcome is already known. Store identities before this batch takes its turn, because another
+      // transaction that stores the same identities can block this one.
       const { fresh, reused } = step('find_fresh', await findFreshEvents(tx, events));
       step('store_identities', await insertIdentities(tx, toEventIdentities(fresh)));
 

@@ -152,7 +152,8 @@ async function letJoin(
  * Changes a user. Deactivating a user removes the user from the organization, but keeps the account. A new email
  * address ends all sessions of the user.
  * @returns the previous email address, or null if it did not change
- * @throws AppError like `provisionUser`, `not_found`, or `conflict` for the last owner or another user's email address
+ * @throws AppError the errors of `provisionUser`; `not_found`; `conflict` for the last owner or another user's email
+ *   address
  */
 export async function changeProvisionedUser(
   tx: Transaction,

@@ -117,7 +117,7 @@ test.each(rows)('%s: sends the same event properties as posthog-js', async (_, s
   expect(comparable(ours)).toEqual(comparable(theirs));
 });
 
-/** Removes the differing properties, and properties about the state of posthog-js. */
+/** Removes properties that may differ between the two libraries, and properties about the state of posthog-js. */
 function comparable(events: Event[]): unknown[] {
   return events.map(({ properties, $set_once, ...rest }) => ({
     ...{ ...rest, uuid: 'new', timestamp: 'now' },

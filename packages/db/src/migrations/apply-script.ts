@@ -12,11 +12,11 @@ const finishRecord = `
 UPDATE "_prisma_migrations" SET "finished_at" = now() WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`;
 
 /**
- * Applies one migration while services run. The script and the record of the migration form one transaction. It rolls
- * back and retries while its tables are in use.
+ * Applies one migration while services run. One transaction runs the script and records the migration. While the
+ * script's tables are in use, the transaction is rolled back and retried.
  *
  * A script whose first line is `-- concurrently` contains a single `CREATE INDEX CONCURRENTLY "name" ON "table"`, which
- * PostgreSQL does not allow in a transaction. It is recorded when the index is complete.
+ * PostgreSQL does not allow in a transaction. The migration is recorded when the index is complete.
  *
  * @throws AppError `conflict` that names the oldest transactions if the tables stayed in use for too long
  */

@@ -160,7 +160,7 @@ test('sends smaller requests after the broker reports a lower size limit for a t
   expect(await log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 41n }]);
 });
 
-test("creates topics that accept large AI events, or with the broker's defaults if it rejects the settings", async () => {
+test("creates topics that accept large AI events, and uses the broker's defaults if the broker rejects the settings", async () => {
   const [usual, refused] = [`contract-${randomUUID()}`, `contract-${randomUUID()}`];
   const large = (topic: string) => ({ topic, key: 'k', value: Buffer.alloc(8_400_000, 7) });
   await fixture.log.ensureTopics([{ topic: usual, partitions: 1 }]);

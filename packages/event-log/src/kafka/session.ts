@@ -26,7 +26,7 @@ interface OpenSession extends KafkaSession {
 
 /**
  * Manages one producer and one admin client. When their connections seem broken, both clients are discarded, and
- * created again at the next use. kafkajs can get into broken states, and nothing else recovers from them reliably.
+ * new ones are created on the next use. kafkajs can get into broken states, and nothing else recovers from them reliably.
  */
 export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: number) {
   let current: Promise<OpenSession> | undefined;

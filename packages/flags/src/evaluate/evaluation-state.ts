@@ -48,11 +48,11 @@ export function negateOutcome(outcome: Outcome): Outcome {
 export const stepLimits = {
   /** An evaluation with up to this many steps costs little more than receiving the request. */
   cheap: 80_000,
-  /** The number of steps that every flag may take, which is enough to evaluate a rollout. */
+  /** The number of steps that each flag is always allowed: enough to evaluate a rollout. */
   least: 100,
   /** The limit for a single flag or cohort. This many steps take about 40 ms, after which other requests can run. */
   each: 3_200_000,
-  /** The limit for all flags in a request together. This many steps take about 100 ms. */
+  /** The limit that all flags in a request share. This many steps take about 100 ms. */
   whole: 8_000_000,
 };
 

@@ -134,7 +134,7 @@ function compareNumbers(expected: unknown, holds: Comparison): ValueTest | null 
 }
 
 /**
- * Prepares the tests for a range that includes both bounds. Returns null unless the filter's value consists of two
+ * Builds the comparisons with a range that includes both bounds. Returns null unless the filter's value consists of two
  * numbers in ascending order.
  */
 function betweenTests(expected: unknown): { isBetween: ValueTest; isNotBetween: ValueTest } | null {

@@ -164,8 +164,8 @@ export function buildFirstTimesTable(
 }
 
 /**
- * Builds the breakdown value columns `b0`, `b1`, … and the list of their names. Each column and each name follows a
- * comma.
+ * Builds the breakdown value columns `b0`, `b1`, … and the list of their names. A comma precedes each
+ * column and each name.
  */
 export function buildBreakdownColumns(dialect: Dialect, breakdowns: readonly Breakdown[]) {
   const names = breakdowns.map((_, at) => sql.numbered('b', at));

@@ -56,7 +56,7 @@ export function openExporter(service: string, endpoint: string, reportLost: Repo
   };
 }
 
-/** Spans beyond `maxQueueSize` are dropped, so that a slow collector does not fill the memory. */
+/** Spans beyond `maxQueueSize` are dropped, so that a slow collector cannot exhaust the memory. */
 const limits = { maxQueueSize: 2048, maxExportBatchSize: 256, scheduledDelayMillis: 2000, exportTimeoutMillis: 5000 };
 
 /**

@@ -37,7 +37,7 @@ const runsOf = (id: string) =>
   );
 const makeDue = () =>
   fixture.database.sql.query(`UPDATE batch_export_run SET attempt_at = now() WHERE status = 'FailedRetryable'`);
-/** Creates an export to its own table, with one run for the hour from 10:00. */
+/** Creates an export that writes to its own table, with a single run for the hour that starts at 10:00. */
 async function oneRun(fields: Record<string, unknown> = {}, settings: Record<string, unknown> = {}) {
   const { environmentId } = await createTestTenant(fixture.database);
   const table = `t_${randomUUID().slice(0, 8)}`;

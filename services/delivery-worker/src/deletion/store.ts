@@ -15,8 +15,8 @@ export interface IdToDelete {
 }
 
 /**
- * Stores for each new request which transactions may have seen the person: those that were in progress when the request
- * was committed. Such a transaction may still store an event with a copy of the person.
+ * Records the transactions that were in progress when a new deletion request was committed. They may have seen the
+ * person, and may still store an event with a copy of the person.
  */
 export async function recordOpenTransactions(tx: Transaction): Promise<void> {
   await tx.query(

@@ -71,7 +71,7 @@ async function sealPortion<Row extends { id: string | number }>(
     what: string;
     lock: (tx: Transaction, keys: { newestPrefix: string; keyIds: readonly string[]; limit: number }) => Promise<Row[]>;
     /**
-     * Encrypts the secret of a row.
+     * Encrypts the secret of a row with the newest key.
      * @throws SecretBoxError if no configured key can decrypt the secret, which then stays unchanged
      */
     seal: (tx: Transaction, row: Row) => Promise<void>;

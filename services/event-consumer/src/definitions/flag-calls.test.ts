@@ -108,7 +108,7 @@ test("replaces a flag call's time in the future with the current time", async ()
 });
 
 test.each([[undefined], [null], [7], [''], ['x'.repeat(401)], [['beta']], [{ key: 'beta' }]])(
-  'a call of a flag with the unusual key %j does not affect the recorded calls of other flags',
+  'calling a flag with the unusual key %j does not affect the recorded calls of other flags',
   async (flag) => {
     await consume(called(flag, '2026-11-22T10:12:00Z'), called('checkout', '2026-11-22T10:12:00Z'));
     await flagCalls.flush();

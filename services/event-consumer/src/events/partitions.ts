@@ -23,7 +23,7 @@ const againMs = 1000;
  */
 export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();
-  /** Whether a created partition may not have been announced. If so, the next batch announces all partitions. */
+  /** Whether a partition may have been created without being announced. If so, the next batch announces all partitions. */
   let isInDoubt = false;
 
   async function create(months: Iterable<Month>): Promise<void> {

@@ -97,8 +97,8 @@ const beforeProperties = Buffer.from(',"properties":');
 
 /**
  * Parses an event in the format that the gateway writes, with the properties at the end and no characters to replace.
- * The bytes of the properties can therefore be stored without changes, which preserves integers above 2^53. Returns
- * null for any other record, which `parseRecord` must parse. Is not measurably faster than `parseRecord`.
+ * The bytes of the properties can therefore be stored without changes, which preserves integers above 2^53. Speed is not
+ * the reason: `parseRecord` is as fast. @returns null for any other record; use `parseRecord` for those
  */
 export function parseAsWritten(value: Buffer): ReceivedEvent | null {
   const at = value.indexOf(beforeProperties);

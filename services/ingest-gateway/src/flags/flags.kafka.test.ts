@@ -147,7 +147,7 @@ describe('flag requests and responses', () => {
     }
   });
 
-  test('flag-073: returns 400 without a distinct ID, unless no flags are requested', async () => {
+  test('flag-073: returns 400 if flags are requested without a distinct ID', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'a');
     expect((await sendFlagRequest(gateway, { token })).status).toBe(400);

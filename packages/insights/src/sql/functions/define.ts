@@ -17,13 +17,14 @@ declare const isTemplate: unique symbol;
  * | `{1:sorted}` | in PostgreSQL, the order of the items of the first argument, which is a list |
  * | `{*}` | all arguments |
  * | `{f}` | the filter of an aggregate |
- * | `{d}` | DISTINCT, if the aggregate includes equal values only once |
+ * | `{d}` | DISTINCT, if the aggregate ignores duplicates |
  * | `{o}` | in PostgreSQL, the order in which a subquery returns the rows |
  * | `{z}` | the time zone of the first time |
  * | `{p}` | the parameters of a function, such as 0.9 in `quantile(0.9)(x)` |
  * | `{r}` | the path of a JSON function |
  * | `{0}` | in PostgreSQL, the first parameter of a lambda; in ClickHouse, all parameters |
- * | `{0:row}`, `{0:place}` | the elements of all lists with their position, and in PostgreSQL, the position |
+ * | `{0:row}` | the elements of all lists, with their position |
+ * | `{0:place}` | in PostgreSQL, the position in the lists |
  * | `{l}` | the lists that a lambda processes, which must have the same length |
  *
  * Only `t` creates templates, so they are always literals in the code.

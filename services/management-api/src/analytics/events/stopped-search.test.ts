@@ -28,8 +28,8 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 /**
- * Requests a page while the month's table is locked. Releases the lock after the response, or when the server reads the
- * found events and waits for the lock.
+ * Requests a page while the month's table is locked. Releases the lock after the response, or as soon as the
+ * server needs the lock to read the events that it found.
  */
 const getWhileLocked = (query: string) =>
   api.database.transaction(async (tx) => {

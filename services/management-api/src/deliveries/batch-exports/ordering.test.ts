@@ -13,8 +13,7 @@ beforeAll(async () => {
     `INSERT INTO batch_export (id, environment_id, name, destination_type, interval) VALUES ($1, $2, 'e', 'S3', 'hour')`,
     [exportId, tenant.environmentId],
   );
-  // Every three consecutive rows have the same creation time, and every two have the same start time. Later rows start
-  // earlier.
+  // Rows share a creation time in groups of three, and a start time in pairs. Later rows start earlier.
   await api.database.sql.query(
     `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, status, created_at)
      SELECT 'b' || n, $1, '2026-01-02'::timestamptz - (n / 2) * interval '1 hour', '2026-01-03', 'Completed',

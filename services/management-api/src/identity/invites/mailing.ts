@@ -47,7 +47,7 @@ interface InviteMailingDeps {
   withConsole?: boolean;
   /** The maximum time in milliseconds that a request waits for its emails. */
   patienceMs: number;
-  /** Maximum number of emails per organization and hour. Includes subscription reports. 0 means no limit. */
+  /** Maximum number of emails per organization per hour, including subscription reports. 0 means no limit. */
   mailsPerHour: number;
 }
 

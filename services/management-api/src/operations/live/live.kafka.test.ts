@@ -283,7 +283,7 @@ describe.each(['postgres', 'kafka'] as const)('live-045: a live stream on %s', (
     expect(client.names()).toEqual(['seen', 'between', 'mark']);
   });
 
-  test('live-009: sends no events of other projects', async () => {
+  test('live-009: does not send events from other projects', async () => {
     const other = await createTestTenant(world.api.database);
     const client = await watch(world, tenant, `?distinctId=`);
     await publish(world, processed(other, { person_id: personId }));
