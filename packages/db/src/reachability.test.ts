@@ -72,7 +72,7 @@ test('a ping whose closing message is lost delays neither the next ping nor stop
   }
 });
 
-test('a pool and its process end even if closing messages are lost', async () => {
+test('a pool and its process end even if the messages that close the connections are lost', async () => {
   const testDatabase = await createTestDatabase({ isMigrated: false });
   const url = new URL(testDatabase.url);
   const proxy = await startWithoutGoodByes(url);

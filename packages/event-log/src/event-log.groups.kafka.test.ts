@@ -71,7 +71,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a consumer group on %s', (ada
     await fixture.effects(topic, group, keys.length * (count + 1));
   });
 
-  test.concurrent('signals handlers when their partitions move to a new member, which starts immediately', async () => {
+  test.concurrent('tells handlers when their partitions move to a new member, and the new member starts immediately', async () => {
     const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();

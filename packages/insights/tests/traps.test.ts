@@ -596,7 +596,7 @@ describe.each(engines)('engine differences on $name', (engine) => {
     await expect(ask(projectId, query, { ...ample(), maxMs })).rejects.toMatchObject({ limit: 'time' });
   });
 
-  test('computes retention over more intervals than one number has bits', async () => {
+  test('computes retention over more intervals than fit in a single bitmask', async () => {
     const hours = [0, 51, 52, 53, 90, 119];
     const moment = (hour: number) => new Date(Date.parse('2026-11-01T00:30Z') + hour * 3_600_000).toISOString();
     const project = await projectWith([

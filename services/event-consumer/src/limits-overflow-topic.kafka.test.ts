@@ -38,7 +38,7 @@ function openLog(kind: 'kafka' | 'postgres'): { log: EventLog; close(): Promise<
 }
 
 describe.each(['kafka', 'postgres'] as const)('the overflow topic on the %s log', (kind) => {
-  test('E131 stores overflow events with the same key in order, and those without a key without persons', async () => {
+  test('E131 stores overflow events with the same key in order, and stores events that have no key without persons', async () => {
     const prefix = `t-${randomUUID()}.`;
     const topics = topicNames(prefix);
     const { log, close } = openLog(kind);

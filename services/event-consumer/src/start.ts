@@ -145,7 +145,7 @@ function openDatabase(config: ConsumerConfig, logger: Logger): SqlDatabase {
   });
 }
 
-/** Copies events to Kafka that gateways stored in PostgreSQL while Kafka was unavailable. */
+/** Copies to Kafka the events that gateways stored in PostgreSQL while Kafka was unavailable. */
 function startFallbackDrain(
   lifecycle: Lifecycle,
   parts: {

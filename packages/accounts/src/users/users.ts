@@ -97,7 +97,7 @@ export async function changeUserFields(tx: Transaction, userId: number, fields: 
 /**
  * Changes the email address of an account to one that the user has verified. Password reset links that were sent to the
  * previous address become invalid.
- * @throws AppError `invalid` with code `email_taken` naming `email`
+ * @throws AppError `invalid` with code `email_taken` for the field `email`
  */
 export async function changeEmail(
   tx: Transaction,

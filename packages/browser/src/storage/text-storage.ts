@@ -52,7 +52,7 @@ export function createMemoryStorage(): TextStorage {
   };
 }
 
-/** Creates a storage whose content is kept when the tab reloads. If persistence is off, the storage is in memory. */
+/** Creates a storage that survives a reload of the tab. If persistence is off, the data is only kept in memory. */
 export function createTabStorage(persistence: Options['persistence']): TextStorage {
   return persistence === 'memory' ? createMemoryStorage() : toTextStorage(openWebStorage('sessionStorage'));
 }

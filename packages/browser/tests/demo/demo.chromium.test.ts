@@ -98,7 +98,7 @@ test('the demo shop neither shows nor sends typed text', async () => {
   expect(await page.locator('body').textContent()).not.toContain('secret');
 });
 
-test("the demo shop's content security policy blocks all other scripts", async () => {
+test("the demo shop's content security policy blocks all scripts except its own", async () => {
   const response = await fetch(demo.url);
   const policy = response.headers.get('content-security-policy');
   expect(policy).toContain("default-src 'none'");

@@ -91,17 +91,20 @@ describe.each([
     expect(await memory(page)).toEqual(before);
   });
 
-  test.each(persistences)('switching keeps the visitor with persistence %s', async (persistence) => {
-    const page = await newVisitor();
-    await goTo(page, from, { persistence });
-    await page.evaluate(`posthog.register({ plan: 'pro' }); posthog.identify('user-1')`);
-    const before = await memory(page);
-    await goTo(page, to, { persistence });
-    expect(await memory(page)).toEqual(before);
-    await page.evaluate(`posthog.register({ plan: 'free' })`);
-    await goTo(page, from, { persistence });
-    expect(await memory(page)).toEqual({ ...before, plan: 'free' });
-  });
+  test.each(persistences)(
+    'with persistence %s, a page that switches to the other library keeps its visitor',
+    async (persistence) => {
+      const page = await newVisitor();
+      await goTo(page, from, { persistence });
+      await page.evaluate(`posthog.register({ plan: 'pro' }); posthog.identify('user-1')`);
+      const before = await memory(page);
+      await goTo(page, to, { persistence });
+      expect(await memory(page)).toEqual(before);
+      await page.evaluate(`posthog.register({ plan: 'free' })`);
+      await goTo(page, from, { persistence });
+      expect(await memory(page)).toEqual({ ...before, plan: 'free' });
+    },
+  );
 
   test("switching keeps the visitor's refusal of consent", async () => {
     const page = await newVisitor();

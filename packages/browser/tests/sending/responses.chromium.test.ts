@@ -164,7 +164,7 @@ test('cancels a request that has no response after a minute, and repeats it', as
   const givenUp: string[] = [];
   page.on('requestfailed', (request) => givenUp.push(request.url()));
   await page.clock.runFor(59_000);
-  // The response to this request arrives after all earlier failures.
+  // When this request is answered, all earlier failures have been reported.
   await page.evaluate(() => fetch('/shop').then((response) => response.text()));
   expect(givenUp).toEqual([]);
   await page.clock.runFor(10_000);

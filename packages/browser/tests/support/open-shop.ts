@@ -31,7 +31,7 @@ export interface Shop {
   siteUrl: string;
   /** Opens a page and calls `init`. Without an entrance, the visitor is new. */
   enter(options?: Partial<InitOptions>, entrance?: Entrance): Promise<Page>;
-  /** Waits until at least `count` events with the name have arrived, and returns them. */
+  /** Waits until at least `count` events with the given name have arrived, and returns them. */
   received(name: string, count: number): Promise<ReceivedEvent[]>;
   flagRequests(): Record<string, unknown>[];
   empty(): Promise<void>;

@@ -7,7 +7,7 @@ import type { Steps } from '../steps.ts';
 import { compileCohortFilter, compilePropertyFilter } from './compile-filter.ts';
 import type { CohortNode, CohortProblem, CompiledCohort } from './compiled.ts';
 
-/** Maximum depth of a filter tree, which protects against stack overflow. Real trees are much less deep. */
+/** Maximum depth of a filter tree, which protects against stack overflow. Real trees are much shallower. */
 const deepestTree = 100;
 /** Maximum number of cohorts in a chain in which each cohort references the next cohort. */
 const longestChain = 500;

@@ -255,7 +255,7 @@ describe('query parameters', () => {
     );
   });
 
-  test('lists the supported parameters in the error for an unknown one, but only after checking key and scope', async () => {
+  test('lists the supported parameters in the error for an unknown parameter, but only after checking the key and scope', async () => {
     const response = await get('/api/things/?other=1', allToyScopes);
     expect(((await response.json()) as { detail: string }).detail).toBe(
       'Unknown query parameter "other". Supported parameters: limit, offset, since, text.',

@@ -60,7 +60,7 @@ export interface EventStore {
   /** Lists the actors that a number in another query's result counts. */
   actors(query: ActorsStoreQuery, run: Budget): Promise<ActorRow[]>;
   page(query: EventPageQuery, run: Budget): Promise<unknown[][]>;
-  /** Reads complete events in chronological order after a position, up to a number of bytes. */
+  /** Reads complete events in chronological order, starting after the given event, up to a limit in bytes. */
   list(query: EventListQuery & { maxBytes: number }, run: Budget): Promise<EventList>;
   /**
    * Finds the keys of events without reading the events. If the search runs out of time, returns the keys of the events

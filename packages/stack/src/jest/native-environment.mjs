@@ -90,8 +90,8 @@ const processState = () => ({
 });
 
 /**
- * Only additional listeners are a leak. A listener can disappear while this file runs, when a program that an earlier
- * file started ends.
+ * Only new listeners count as a leak. Existing ones can disappear while this file runs, because a program that an
+ * earlier test file started may end.
  */
 const addedListeners = (before, after) => Object.keys(after).filter((name) => after[name] > (before[name] ?? 0));
 

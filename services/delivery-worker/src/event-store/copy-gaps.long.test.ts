@@ -185,7 +185,7 @@ const modules = await installClickHouseOrNull();
     expect(Number((await result.json<[number | string]>())[0]?.[0])).toBe(2);
   });
 
-  test('reports how far the copy lags behind while another worker has the claim, even if it has crashed', async () => {
+  test("reports the copy's lag while another worker holds the claim, even if that worker has crashed", async () => {
     await followAll();
     await query(
       `UPDATE event_store_copy SET copied_until = now() - interval '10 minutes', claimed_until = now() + interval '1 minute'`,

@@ -165,7 +165,7 @@ test.each<[string, string, JsonObject, boolean]>([
     { $timezone: 'Nowhere/At_All' },
     false,
   ],
-])('the day of a cookieless visitor is the day in %s', async (_name, timezone, properties, isSameDay) => {
+])('determines the day of a cookieless visitor in %s', async (_name, timezone, properties, isSameDay) => {
   await sql('UPDATE environment SET timezone = $2 WHERE id = $1', [project.id, timezone]);
   const [before, after] = ['14:00', '16:00'].map((time) => `${noon.slice(0, 11)}${time}:00.000Z`);
   const [one, other] = await idsOf(

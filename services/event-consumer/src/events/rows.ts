@@ -80,7 +80,7 @@ const groupKeys = ['$group_0', '$group_1', '$group_2', '$group_3', '$group_4'];
  * has no person.
  */
 const withPerson = new Set([...always, '$process_person_profile']);
-/** The properties that are not stored for a group identify event, which never changes its person. */
+/** Properties to leave out of a group identify event, because such an event never updates the person who sent it. */
 const withGroup = new Set([...withPerson, ...personUpdates]);
 const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
 

@@ -80,7 +80,7 @@ const hasWaitingSession = () =>
   );
 
 test.each(byEach)(
-  'a merge waits until a person has been added to a cohort, and then moves the membership: by %s',
+  'a merge waits until a person has been added to a cohort (by %s), and then moves the membership',
   async (by) => {
     await consume([person('kept'), person('gone')]);
     let merging: Promise<void> | undefined;
@@ -112,7 +112,7 @@ test.each(byEach)(
   },
 );
 
-test.each(byEach)('every person is a cohort member after many concurrent additions and merges: by %s', async (by) => {
+test.each(byEach)('every person is a cohort member after many concurrent additions (by %s) and merges', async (by) => {
   const random = seededRandom(11);
   const ids = Array.from({ length: 120 }, (_, index) => `p-${index}`);
   const pick = () => ids[Math.floor(random() * ids.length)] ?? '';

@@ -1,4 +1,4 @@
-// Types for an event in each stage from the log record to the database row.
+// Types for an event at each stage from the log record to the database row.
 
 import type { JsonObject } from '@millrace/contracts';
 import type { Overlay, ReceivedProperties } from '../values/properties.ts';

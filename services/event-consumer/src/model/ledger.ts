@@ -89,8 +89,8 @@ export interface GroupUpdate {
 }
 
 /**
- * An empty map that projects share, because most projects of a batch have no merges and no groups. A batch can touch as
- * many projects as it has events, and a separate map takes as much memory as an event.
+ * An empty map that is shared by all projects without merges or groups, which is most projects. A batch can touch as
+ * many projects as it has events, and a map for each project would take as much memory as an event.
  */
 // biome-ignore lint/suspicious/noExplicitAny: an empty map is compatible with any value type
 const nothing: ReadonlyMap<string, any> = new Map();

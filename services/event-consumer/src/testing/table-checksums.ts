@@ -12,7 +12,7 @@ const tables = [
   'environment',
 ];
 
-/** Returns a checksum of each table. It changes with any row or column, including versions and sequence numbers. */
+/** Returns a checksum of each table. It changes if any row or column changes, including versions and sequence numbers. */
 export async function tableChecksums(sql: Sql): Promise<Record<string, string>> {
   const checksums: Record<string, string> = {};
   for (const table of tables) {

@@ -14,8 +14,8 @@ const { maxOldGenerationSizeMb: heapMb } = resourceLimits;
 const maxLength = heapMb === undefined ? Number.POSITIVE_INFINITY : (heapMb * 1024 * 1024) / heapBytesPerCharacter;
 
 /**
- * Rejects a text that may not fit into this thread's heap. If a heap is full, Node.js ends only the thread, and its
- * request fails. But if a single value does not fit into the heap, V8 aborts the whole process.
+ * Rejects JSON text that may not fit into this thread's heap. If the heap fills up, Node.js ends only the thread, and
+ * only its request fails. But if a single value does not fit, V8 aborts the whole process.
  *
  * @param length the length of the JSON text, in characters or bytes
  * @throws AppError `too_large` (`request_too_large`) if the text may need more memory than this thread has

@@ -5,8 +5,8 @@
 export interface CopySpan {
   readonly ms: number;
   /**
-   * Copies one portion and measures its duration. If copying fails, rethrows the error and makes the next portion
-   * shorter.
+   * Copies one portion and measures how long this takes. If copying fails, shortens the next portion and rethrows the
+   * error.
    */
   measure(copy: () => Promise<void>): Promise<void>;
 }

@@ -365,7 +365,7 @@ describe('pages of very large events', () => {
     expect(rest.results.map(({ uuid }: { uuid: string }) => uuid)).toEqual(stored.slice(7));
   });
 
-  test('returns the requested number of events even if the record of their person is very large', async () => {
+  test('returns the requested number of events even if their person record is very large', async () => {
     await person({ distinctIds: ['someone'], properties: { text: 'x'.repeat(1.5 * 1024 * 1024) } });
     const stored: string[] = [];
     for (let index = 0; index < 5; index += 1) stored.push(await event({ timestamp: `2026-11-10T12:00:0${index}Z` }));

@@ -276,7 +276,7 @@ test('verification returns no body without a `Prefer` header', async () => {
   expect(await read(domain.id)).toMatchObject({ is_verified: true });
 });
 
-test('domain-018: returns 400 for the verification of a verified domain', async () => {
+test('domain-018: returns 400 when verifying a domain that is already verified', async () => {
   const { id } = await addVerified();
   expect(await verify(id)).toMatchObject(VE('already_verified', null, 'This domain has already been verified.'));
 });

@@ -1,4 +1,4 @@
-// Checks the access to a live event stream when the stream starts, and repeatedly while it is open.
+// Checks access to a live event stream when the stream starts, and repeatedly while it is open.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { canKeyAccessProject, findEnvironment, findKeyInUse, findSessionInUse } from '@millrace/accounts/access';
