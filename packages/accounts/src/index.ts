@@ -188,7 +188,7 @@ export {
 export {
   findEnforcement,
   getEnforcedProvider,
-  type Installed,
+  type InstalledProviders,
   parseEmailDomain,
 } from './single-sign-on/enforcement.ts';
 export {

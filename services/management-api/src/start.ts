@@ -27,7 +27,7 @@ import {
 import { createInProcessStore, createRedisStore, type KeyValueStore, toRedisConnection } from '@millrace/runtime/cache';
 import { createMailer } from '@millrace/runtime/mail';
 import { createSearches } from './access/searches.ts';
-import type { OtherStore } from './analytics/events/reads.ts';
+import type { TimeLimitedEventStore } from './analytics/events/reads.ts';
 import { createQueryRunner, type QueryRunner } from './analytics/query/query-runner.ts';
 import { createApp } from './app/app.ts';
 import { readSharedPage, serveConsole } from './app/console/serve.ts';
@@ -40,7 +40,7 @@ import { createInviteMailing, type InviteMailing } from './identity/invites/mail
 import { createOidcSignIn } from './identity/oidc/oidc-sign-in.ts';
 import { createProviders } from './identity/oidc/providers.ts';
 import { type AccountMailing, createAccountMailing } from './identity/sign-in/account-mailing.ts';
-import { createSealedTexts } from './identity/sign-in/sealed-texts.ts';
+import { createSecretEncryption } from './identity/sign-in/secret-encryption.ts';
 import { createLive } from './operations/live/live.ts';
 import { readSigningSecrets } from './signing-secret.ts';
 
@@ -115,7 +115,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     ...secretsBy(secretBox, { mayBePlain: !isProduction }),
     withSignIn: config.console === 'on',
     passwords: createPasswords(),
-    installed: createProviders(config),
+    installedProviders: createProviders(config),
     oidc: createOidcSignIn({ mayBePrivate: config.allowPrivateDestinations }),
     keyValue,
     limits: limitsOf(config),
@@ -157,7 +157,7 @@ function startQueries(
     logger,
     keyValue,
   }: { config: ApiConfig; database: Database; logger: Logger; keyValue: KeyValueStore },
-): { queryRunner: QueryRunner; parser: SqlParser; otherStore: OtherStore | null } {
+): { queryRunner: QueryRunner; parser: SqlParser; externalEventStore: TimeLimitedEventStore | null } {
   const { databaseUrl: url, queryConnections: connections, queryTimeoutMs } = config;
   const names = { applicationName: 'millrace-management-api queries', statementTimeoutMs: queryTimeoutMs };
   const reader = lifecycle.own(
@@ -173,7 +173,11 @@ function startQueries(
     maxMs: store.maxMs,
   });
   const { clickhouse, events, maxMs } = store;
-  return { queryRunner: lifecycle.own('queries', queryRunner), parser, otherStore: clickhouse && { events, maxMs } };
+  return {
+    queryRunner: lifecycle.own('queries', queryRunner),
+    parser,
+    externalEventStore: clickhouse && { events, maxMs },
+  };
 }
 
 /** The PostgreSQL log uses separate connections, so that log readers and requests do not wait for each other. */
@@ -221,7 +225,7 @@ const consoleNextTo = (here: string) =>
 const secretsBy = (box: SecretBox, options: { mayBePlain: boolean }) => ({
   destinationSecrets: createDestinationSecrets(box, options),
   payloadSecrets: createPayloadSecrets(box, options),
-  sealedTexts: createSealedTexts(box, options),
+  secretEncryption: createSecretEncryption(box, options),
 });
 
 const limitsOf = (config: ApiConfig) => ({
@@ -233,7 +237,7 @@ const limitsOf = (config: ApiConfig) => ({
   signInFailures: config.apiSignInFailures,
   signInFailuresOfAccount: config.apiSignInFailuresOfAccount,
   secondFactorFailures: config.apiSecondFactorFailures,
-  signInQuestionsPerMinute: config.apiSignInQuestionsPerMinute,
+  anonymousRequestsPerMinute: config.apiSignInQuestionsPerMinute,
   resetsPerDay: config.apiResetsPerDay,
 });
 

@@ -34,7 +34,7 @@ interface PersonalKeyRow {
   scopes: string[];
   scoped_teams: number[];
   scoped_organizations: string[];
-  organizations_of_teams: string[];
+  organizations_of_environments: string[];
   is_last_use_stale: boolean;
   memberships: Membership[];
   current_environment_id: number | null;
@@ -52,7 +52,7 @@ export async function findLiveKey(sql: Sql, secureValue: string): Promise<Person
     `SELECT k.id, k.user_id, k.expires_at, k.scopes, k.scoped_teams, k.scoped_organizations,
             CASE WHEN cardinality(k.scoped_teams) = 0 THEN '{}'::text[]
                  ELSE array(SELECT DISTINCT p.organization_id::text FROM environment e JOIN project p ON p.id = e.project_id
-                             WHERE e.id = ANY (k.scoped_teams)) END AS organizations_of_teams,
+                             WHERE e.id = ANY (k.scoped_teams)) END AS organizations_of_environments,
             (k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 hour') AS is_last_use_stale,
             ${membershipsOfKey} AS memberships,
             u.current_environment_id
@@ -95,7 +95,7 @@ export async function recordKeyUse(sql: Sql, keyId: string): Promise<void> {
 
 /** The organizations and environments that a key is limited to. An empty list means no limit. */
 interface KeyReach {
-  scopedTeams: readonly number[];
+  scopedEnvironments: readonly number[];
   scopedOrganizations: readonly string[];
 }
 
@@ -104,10 +104,11 @@ interface KeyReach {
  * the project's environments.
  */
 export function canKeyAccessProject(
-  { scopedTeams, scopedOrganizations }: KeyReach,
+  { scopedEnvironments, scopedOrganizations }: KeyReach,
   found: { environmentIds: readonly number[]; organizationId: string },
 ): boolean {
   const isInOrganization = scopedOrganizations.length === 0 || scopedOrganizations.includes(found.organizationId);
-  const isItself = scopedTeams.length === 0 || found.environmentIds.some((id) => scopedTeams.includes(id));
+  const isItself =
+    scopedEnvironments.length === 0 || found.environmentIds.some((id) => scopedEnvironments.includes(id));
   return isInOrganization && isItself;
 }

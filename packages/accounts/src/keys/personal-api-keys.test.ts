@@ -63,7 +63,7 @@ describe('personal API keys', () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { key } = await newKey({
       scopes: ['*', 'person:write', '*'],
-      scopedTeams: [own.environmentId],
+      scopedEnvironments: [own.environmentId],
       scopedOrganizations: [own.organizationId],
       expiresAt,
     });
@@ -136,17 +136,17 @@ const refusals: [string, () => Partial<NewPersonalApiKey>, { kind: string; code:
   ],
   [
     'key-037 a project of another organization',
-    () => ({ scopedTeams: [foreign.environmentId] }),
+    () => ({ scopedEnvironments: [foreign.environmentId] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
   ],
   [
     'key-037 a project of another organization in addition to an own one',
-    () => ({ scopedTeams: [own.environmentId, foreign.environmentId] }),
+    () => ({ scopedEnvironments: [own.environmentId, foreign.environmentId] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
   ],
   [
     'a project ID out of range',
-    () => ({ scopedTeams: [2 ** 40] }),
+    () => ({ scopedEnvironments: [2 ** 40] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
   ],
   [

@@ -30,7 +30,7 @@ export interface NewPersonalApiKey {
   /** The key's scopes. At least one is required. `*` grants all scopes. */
   scopes: readonly string[];
   /** The IDs of the environments that the key is limited to, or an empty list for no limit. */
-  scopedTeams?: readonly number[];
+  scopedEnvironments?: readonly number[];
   /** The IDs of the organizations that the key is limited to, or an empty list for no limit. */
   scopedOrganizations?: readonly string[];
   /** The expiry time. It must be after `now`. By default, the key does not expire. */
@@ -54,7 +54,14 @@ export interface PersonalApiKeyWithValue {
  * `invalid` without a field if the user already has `maxPersonalApiKeys`, or `not_found` for an unknown user
  */
 export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): Promise<PersonalApiKeyWithValue> {
-  const { userId, actor, scopedTeams = [], scopedOrganizations = [], expiresAt = null, now = new Date() } = input;
+  const {
+    userId,
+    actor,
+    scopedEnvironments = [],
+    scopedOrganizations = [],
+    expiresAt = null,
+    now = new Date(),
+  } = input;
   const label = checkText('label', input.label, { maxLength: 40 });
   const scopes = checkScopes(input.scopes);
   checkExpiry(expiresAt, now);
@@ -63,7 +70,10 @@ export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): 
   // transaction.
   await lockUserKeys(sql, userId);
   await checkScopedOrganizations(sql, userId, scopedOrganizations);
-  await checkScopedTeams(sql, userId, { environmentIds: scopedTeams, organizationIds: scopedOrganizations });
+  await checkScopedEnvironments(sql, userId, {
+    environmentIds: scopedEnvironments,
+    organizationIds: scopedOrganizations,
+  });
   if ((await countKeys(sql, userId)) >= maxPersonalApiKeys) {
     throw new AppError(
       'invalid',
@@ -79,7 +89,7 @@ export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): 
       label,
       ...storedValue(value),
       scopes,
-      scoped_teams: [...scopedTeams],
+      scoped_teams: [...scopedEnvironments],
       scoped_organizations: scopedOrganizations.map((id) => id.toLowerCase()),
       expires_at: expiresAt,
     }),
@@ -119,10 +129,10 @@ export async function updatePersonalApiKey(
     await checkScopedOrganizations(sql, userId, changes.scopedOrganizations);
     data.scoped_organizations = changes.scopedOrganizations.map((id) => id.toLowerCase());
   }
-  if (changes.scopedTeams !== undefined) {
+  if (changes.scopedEnvironments !== undefined) {
     const organizationIds = changes.scopedOrganizations ?? before.scoped_organizations;
-    await checkScopedTeams(sql, userId, { environmentIds: changes.scopedTeams, organizationIds });
-    data.scoped_teams = [...changes.scopedTeams];
+    await checkScopedEnvironments(sql, userId, { environmentIds: changes.scopedEnvironments, organizationIds });
+    data.scoped_teams = [...changes.scopedEnvironments];
   }
   if (changes.expiresAt !== undefined) {
     checkExpiry(changes.expiresAt, new Date());
@@ -181,7 +191,7 @@ function checkScopes(scopes: readonly string[]): string[] {
  * is limited.
  * @throws AppError `invalid` naming `scoped_teams`.
  */
-async function checkScopedTeams(
+async function checkScopedEnvironments(
   sql: Sql,
   userId: number,
   { environmentIds, organizationIds }: { environmentIds: readonly number[]; organizationIds: readonly string[] },

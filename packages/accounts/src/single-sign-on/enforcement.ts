@@ -16,10 +16,13 @@ export function parseEmailDomain(email: string): string {
  * Returns the provider that users of the domain must sign in through, or null if they can use any provider. Enforcement
  * takes effect only after an administrator has signed in through the provider, so that a mistake does not lock everyone
  * out.
- * @param installed kinds of providers that the installation has
+ * @param installedProviders kinds of providers that the installation has
  */
-export function getEnforcedProvider(domain: EnforcingDomain, installed: Installed): ProviderKind | null {
-  const state = findEnforcement(domain, installed);
+export function getEnforcedProvider(
+  domain: EnforcingDomain,
+  installedProviders: InstalledProviders,
+): ProviderKind | null {
+  const state = findEnforcement(domain, installedProviders);
   return state.state === 'active' ? state.kind : null;
 }
 
@@ -28,7 +31,7 @@ export type EnforcingDomain = Pick<
   'sso_enforcement' | 'sso_proved' | 'features' | 'has_saml' | 'has_oidc'
 >;
 /** The installation's identity providers. Every domain can use them. */
-export type Installed = Pick<ReadonlySet<ProviderKind>, 'has'>;
+export type InstalledProviders = Pick<ReadonlySet<ProviderKind>, 'has'>;
 
 /** Whether a domain's `sso_enforcement` takes effect, and the reason if it does not. */
 export type Enforcement =
@@ -36,7 +39,7 @@ export type Enforcement =
   | { state: 'no effect'; reason: 'unknown_provider' | 'feature_not_available' | 'provider_not_configured' }
   | { state: 'waiting' | 'active'; kind: ProviderKind };
 
-export function findEnforcement(domain: EnforcingDomain, installed: Installed): Enforcement {
+export function findEnforcement(domain: EnforcingDomain, installedProviders: InstalledProviders): Enforcement {
   if (domain.sso_enforcement === '') return { state: 'off' };
   const kind = providerKinds.find((known) => known === domain.sso_enforcement);
   if (kind === undefined) return { state: 'no effect', reason: 'unknown_provider' };
@@ -44,7 +47,8 @@ export function findEnforcement(domain: EnforcingDomain, installed: Installed): 
   if (!features.every((feature) => hasPlanFeature(domain.features, feature))) {
     return { state: 'no effect', reason: 'feature_not_available' };
   }
-  if (!hasOwn(domain, kind) && !installed.has(kind)) return { state: 'no effect', reason: 'provider_not_configured' };
+  if (!hasOwn(domain, kind) && !installedProviders.has(kind))
+    return { state: 'no effect', reason: 'provider_not_configured' };
   return { state: domain.sso_proved.includes(kind) ? 'active' : 'waiting', kind };
 }
 

@@ -33,7 +33,7 @@ import {
 import { endUserSessions } from '../sign-in/sessions.ts';
 import { confirmEmail, findUser, setCurrentEnvironment, type User } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
-import { getEnforcedProvider, type Installed, isDomainProvider, parseEmailDomain } from './enforcement.ts';
+import { getEnforcedProvider, type InstalledProviders, isDomainProvider, parseEmailDomain } from './enforcement.ts';
 
 /** A person as reported by a provider, in a response that was authentic, recent, and intended for this installation. */
 export interface ProviderProfile {
@@ -110,7 +110,7 @@ const identityOf = ({ kind, domainId, issuer, subject }: ProviderProfile): Provi
 export async function signInThroughProvider(
   tx: Transaction,
   profile: ProviderProfile,
-  { now, installed }: { now: Date; installed: Installed },
+  { now, installedProviders }: { now: Date; installedProviders: InstalledProviders },
 ): Promise<ProviderSignIn> {
   const linked = await findLinked(tx, profile);
   const own = linked?.email ?? profile.email;
@@ -118,7 +118,7 @@ export async function signInThroughProvider(
   if (!linked && !profile.isEmailVerified) return createRefusal('email_not_verified');
 
   const place = await lockDomainOf(tx, own);
-  const refusal = await refusalOf(tx, profile, { place, installed });
+  const refusal = await refusalOf(tx, profile, { place, installedProviders });
   if (refusal !== null) return createRefusal(refusal);
   const found = linked ?? (await findUser(tx, { email: own }));
   if (found && !found.is_active) return createRefusal('account_disabled');
@@ -139,7 +139,8 @@ export async function signInThroughProvider(
     user = { ...user, email, is_email_verified: true };
   }
   if (domain && entry && entry !== 'blocked') await enter(tx, domain, { user, entry, now });
-  const isEnforcedNow = domain !== undefined && (await confirmEnforcement(tx, domain, { user, profile, installed }));
+  const isEnforcedNow =
+    domain !== undefined && (await confirmEnforcement(tx, domain, { user, profile, installedProviders }));
   return { outcome: 'signed_in', user, domain, changed, emailBefore: email === own ? null : own, isEnforcedNow };
 }
 
@@ -150,12 +151,12 @@ export async function signInThroughProvider(
 export async function findConfirmationRefusal(
   tx: Transaction,
   profile: ProviderProfile,
-  { userId, installed }: { userId: number; installed: Installed },
+  { userId, installedProviders }: { userId: number; installedProviders: InstalledProviders },
 ): Promise<ProviderSignInRefusal | 'another_account' | null> {
   const linked = await findLinked(tx, profile);
   if (linked?.id !== userId) return 'another_account';
   const place = await findAddressDomain(tx, parseEmailDomain(linked.email));
-  return refusalOf(tx, profile, { place, installed });
+  return refusalOf(tx, profile, { place, installedProviders });
 }
 
 const createRefusal = (reason: ProviderSignInRefusal): ProviderSignIn => ({ outcome: 'refused', reason });
@@ -185,14 +186,14 @@ async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDoma
 async function refusalOf(
   tx: Transaction,
   profile: ProviderProfile,
-  { place, installed }: { place: AddressDomain | undefined; installed: Installed },
+  { place, installedProviders }: { place: AddressDomain | undefined; installedProviders: InstalledProviders },
 ): Promise<'other_domain' | { enforced: ProviderKind } | null> {
   const { email, domainId } = profile;
   const reported = email === null ? place : await findAddressDomain(tx, parseEmailDomain(email));
   // A domain's own provider is trusted only for email addresses in that domain.
   if (domainId !== null && (place?.id !== domainId || reported?.id !== domainId)) return 'other_domain';
   for (const domain of [place, reported]) {
-    const enforced = domain ? getEnforcedProvider(domain, installed) : null;
+    const enforced = domain ? getEnforcedProvider(domain, installedProviders) : null;
     if (domain && enforced !== null && !isDomainProvider(domain, enforced, profile)) return { enforced };
   }
   return null;
@@ -288,7 +289,11 @@ export async function claimAccount(tx: Transaction, user: User): Promise<void> {
 async function confirmEnforcement(
   tx: Transaction,
   domain: AddressDomain,
-  { user, profile, installed }: { user: User; profile: ProviderProfile; installed: Installed },
+  {
+    user,
+    profile,
+    installedProviders,
+  }: { user: User; profile: ProviderProfile; installedProviders: InstalledProviders },
 ): Promise<boolean> {
   const { kind } = profile;
   if (!isDomainProvider(domain, kind, profile)) return false;
@@ -297,7 +302,7 @@ async function confirmEnforcement(
   if (!member || member.level < membershipLevels.administrator || !(await recordProviderProof(tx, id, kind)))
     return false;
   const proved = { ...domain, sso_proved: [...domain.sso_proved, kind] };
-  if (getEnforcedProvider(proved, installed) !== kind) return false;
+  if (getEnforcedProvider(proved, installedProviders) !== kind) return false;
   await recordActivity(tx, {
     organizationId,
     scope: 'OrganizationDomain',

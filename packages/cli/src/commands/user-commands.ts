@@ -119,7 +119,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
             label: options.label,
             scopes: options.scopes,
             scopedOrganizations: options.organizations ?? [],
-            scopedTeams: options.projects ?? [],
+            scopedEnvironments: options.projects ?? [],
             expiresAt: options.expires ?? null,
           }),
         );

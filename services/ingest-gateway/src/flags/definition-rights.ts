@@ -144,7 +144,7 @@ async function personalRights(sql: Sql, secureValue: string, environmentId: numb
   if (found === undefined || found.level === null) return 'no_access';
   // A membership is omitted if its organization does not allow personal API keys.
   if (!key.memberships.some(({ organizationId }) => organizationId === found.organizationId)) return 'no_access';
-  const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
+  const reach = { scopedEnvironments: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
   const asFound = { environmentIds: [found.environmentId], organizationId: found.organizationId };
   return canKeyAccessProject(reach, asFound) ? 'allowed' : 'no_access';
 }

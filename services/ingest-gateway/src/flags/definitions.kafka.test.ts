@@ -45,7 +45,7 @@ async function addSecret(environmentId: number, slot: 'primary' | 'backup', valu
   return value;
 }
 
-async function keyWith(owner: TestTenant, options: { scopes: GrantedScope[]; scopedTeams?: number[] }) {
+async function keyWith(owner: TestTenant, options: { scopes: GrantedScope[]; scopedEnvironments?: number[] }) {
   const { value } = await createPersonalApiKey(fixture.database.sql, {
     actor: null,
     userId: owner.userId,
@@ -186,7 +186,7 @@ describe('access to flag definitions', () => {
         const { environment } = await fixture.database.transaction((tx) =>
           createProject(tx, { organizationId: tenant.organizationId, settings: { name: 'Other' }, actor: null }),
         );
-        return keyWith(tenant, { scopes: ['*'], scopedTeams: [environment.id] });
+        return keyWith(tenant, { scopes: ['*'], scopedEnvironments: [environment.id] });
       },
     };
     const bearer = Object.hasOwn(bearers, name) ? await bearers[name]?.() : name;

@@ -10,7 +10,7 @@ import {
   type TestTenant,
 } from '@millrace/testing';
 import { declaredRoutes } from '../testing/declared-routes.ts';
-import { insufficient, NF, PD } from '../testing/expected-errors.ts';
+import { insufficient, notFound, permissionDenied } from '../testing/expected-errors.ts';
 import { sessionKey, signInAs, startTestApi, type TestApi, type TestResponse } from '../testing/start-test-api.ts';
 import type { Caller } from './caller.ts';
 
@@ -52,8 +52,8 @@ beforeAll(async () => {
   await addMember(sql, { organizationId: own.organizationId, userId: member.id, level: 1 });
   await createKey('member', { userId: member.id });
   keys.set('member session', await signInAs(api, member.id));
-  await createKey('own project', { userId: own.userId, scopedTeams: [own.environmentId] });
-  await createKey('second project', { userId: own.userId, scopedTeams: [project.id] });
+  await createKey('own project', { userId: own.userId, scopedEnvironments: [own.environmentId] });
+  await createKey('second project', { userId: own.userId, scopedEnvironments: [project.id] });
   await createKey('own organization', { userId: own.userId, scopedOrganizations: [own.organizationId] });
   await createKey('second organization', { userId: own.userId, scopedOrganizations: [second.id] });
 
@@ -83,7 +83,7 @@ const places = new Map<string, Place>();
  */
 async function createKey(
   label: string,
-  options: { userId?: number; scopes?: GrantedScope[]; scopedTeams?: number[]; scopedOrganizations?: string[] },
+  options: { userId?: number; scopes?: GrantedScope[]; scopedEnvironments?: number[]; scopedOrganizations?: string[] },
 ): Promise<void> {
   const { sql } = api.database;
   const userId = options.userId ?? (await createUser(sql, { email: `${randomUUID()}@example.com` })).id;
@@ -151,7 +151,7 @@ const authenticationError = (code: string, detail: string) => ({
   body: { type: 'authentication_error', code, detail, attr: null },
 });
 const always = () => true;
-const scopeMissing = (route: Route<Caller>) => PD(`API key missing required scope '${route.scope}'`);
+const scopeMissing = (route: Route<Caller>) => permissionDenied(`API key missing required scope '${route.scope}'`);
 const broad = ['everything', 'owner session'];
 
 const rejections: Rejection[] = [
@@ -200,20 +200,21 @@ const rejections: Rejection[] = [
     isChecked: isBelowOrganization,
     credentials: () => broad,
     places: () => [foreign],
-    expected: () => PD(),
+    expected: () => permissionDenied(),
   },
   {
     rule: 'an organization that does not exist',
     isChecked: isBelowOrganization,
     credentials: () => broad,
     places: () => [randomUUID(), 'not-a-uuid', '1', "'; --"].map((organizationId) => ({ ...own, organizationId })),
-    expected: () => NF('Organization not found.'),
+    expected: () => notFound('Organization not found.'),
   },
   {
     rule: 'key-018: a key for another organization of the user, below an organization',
     isChecked: isBelowOrganization,
     credentials: () => ['second organization'],
-    expected: () => PD(`API key does not have access to the requested organization: ID ${own.organizationId}.`),
+    expected: () =>
+      permissionDenied(`API key does not have access to the requested organization: ID ${own.organizationId}.`),
   },
   {
     rule: 'a project of other users',
@@ -221,7 +222,9 @@ const rejections: Rejection[] = [
     credentials: () => broad,
     places: () => [foreign],
     expected: (route) =>
-      isForeignVisible(route) ? PD("You don't have access to the project.") : NF('Project not found.'),
+      isForeignVisible(route)
+        ? permissionDenied("You don't have access to the project.")
+        : notFound('Project not found.'),
   },
   {
     rule: 'a project that does not exist',
@@ -232,13 +235,13 @@ const rejections: Rejection[] = [
         ...own,
         projectId,
       })),
-    expected: () => NF('Project not found.'),
+    expected: () => notFound('Project not found.'),
   },
   {
     rule: 'key-018: a key for another project or organization of the user, below a project',
     isChecked: isBelowProject,
     credentials: () => ['second project', 'second organization'],
-    expected: () => PD(`API key does not have access to the requested project: ID ${own.projectId}.`),
+    expected: () => permissionDenied(`API key does not have access to the requested project: ID ${own.projectId}.`),
   },
   {
     rule: 'a project of an organization that the user has left',
@@ -246,7 +249,9 @@ const rejections: Rejection[] = [
     credentials: () => ['former member'],
     places: () => [placeOf('left')],
     expected: (route) =>
-      isForeignVisible(route) ? PD("You don't have access to the project.") : NF('Project not found.'),
+      isForeignVisible(route)
+        ? permissionDenied("You don't have access to the project.")
+        : notFound('Project not found.'),
   },
 ];
 
@@ -282,7 +287,7 @@ describe('requests with a session', () => {
       headers: { cookie: keyOf('owner session') ?? '', origin: 'https://evil.example' },
     });
     expect(response).toMatchObject(
-      PD(
+      permissionDenied(
         "Requests with a session cookie can make changes only from this installation's own pages. Use a personal API key instead.",
       ),
     );
@@ -350,7 +355,7 @@ describe('keys that are limited to projects or organizations', () => {
   const others = lists.filter(({ path }) => !isOfProject(path) && !/^\/api\/(users|personal_api_keys)/.test(path));
   test.each(named(others))('key-021, key-022: %s rejects a key that is limited to projects', async (_name, route) => {
     const detail = 'API keys with scoped projects are only supported on project-based endpoints.';
-    expect(await send(route, addressOf(route, own), keyOf('own project'))).toMatchObject(PD(detail));
+    expect(await send(route, addressOf(route, own), keyOf('own project'))).toMatchObject(permissionDenied(detail));
   });
 
   test('key-023: /api/users/@me/ accepts both kinds of limited keys', async () => {
@@ -378,7 +383,7 @@ test('a member who leaves the organization loses access with the next request', 
   const read = () => api.get(`/api/projects/${leaver.projectId}/feature_flags/`, leaver.personalApiKey);
   expect((await read()).status).toBe(200);
   await api.database.sql.query('DELETE FROM membership WHERE user_id = $1', [leaver.userId]);
-  expect(await read()).toMatchObject(NF('Project not found.'));
+  expect(await read()).toMatchObject(notFound('Project not found.'));
 });
 
 /** Collections whose records have IDs. The test creates a record of the other organization in each of them. */
@@ -408,7 +413,9 @@ describe.each(named(creatable))('API access to records of %s', (_name, creation)
     const response = await send(route, addressOf(route, own, { id: foreignId }), own.personalApiKey);
     if (route.successStatus === 405) expect([response.status, response.body]).toEqual([405, undefined]);
     else
-      expect(response).toMatchObject(NF(creation.path.endsWith('keys') ? 'Personal API key not found.' : 'Not found.'));
+      expect(response).toMatchObject(
+        notFound(creation.path.endsWith('keys') ? 'Personal API key not found.' : 'Not found.'),
+      );
   });
 
   test('requests from another organization leave the records unchanged', async () => {

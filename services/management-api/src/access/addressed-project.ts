@@ -1,6 +1,6 @@
 // Finds the project or environment in a request path.
 
-import { findEnvironment } from '@millrace/accounts/access';
+import { type FoundEnvironment, findEnvironment } from '@millrace/accounts/access';
 import { parseRecordId } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import type { BaseContext } from '@millrace/http';
@@ -9,7 +9,6 @@ import { Type } from 'typebox';
 import {
   type AddressedProject,
   environmentExists,
-  type FoundProject,
   findCurrentOrFirstEnvironment,
   findEnvironmentByToken,
   findFirstEnvironment,
@@ -50,7 +49,7 @@ function addressedProject(sql: Sql) {
  */
 async function enter(
   sql: Sql,
-  found: FoundProject,
+  found: FoundEnvironment,
   { caller, named, route }: { caller: Caller; named: string } & Pick<ProjectContext, 'route'>,
 ): Promise<AddressedProject> {
   requireInKey(caller, found, named);
@@ -106,14 +105,14 @@ export function addressedById(sql: Sql, kind: 'project' | 'environment') {
   };
 }
 
-function requireInKey(caller: Caller, { environmentId, organizationId }: FoundProject, named: string): void {
+function requireInKey(caller: Caller, { environmentId, organizationId }: FoundEnvironment, named: string): void {
   requireProjectInKey(caller, { environmentIds: [environmentId], organizationId }, named);
 }
 
 async function requireAccess(
   sql: Sql,
   { userId }: Caller,
-  found: FoundProject,
+  found: FoundEnvironment,
   otherwise: string,
 ): Promise<AddressedProject> {
   const { level } = found;
@@ -126,7 +125,7 @@ async function findByNumber<T>(text: string, find: (id: number) => Promise<T | u
   return id === undefined ? undefined : find(id);
 }
 
-async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProject | undefined> {
+async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundEnvironment | undefined> {
   return findCurrentOrFirstEnvironment(
     sql,
     { userId: caller.userId, organizationIds: getVisibleOrganizationIds(caller) },

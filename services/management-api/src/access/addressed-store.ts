@@ -19,8 +19,6 @@ export interface AddressedProject {
   rights: RecordRights;
 }
 
-export type FoundProject = FoundEnvironment;
-
 export async function organizationExists(sql: Sql, organizationId: string): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM organization WHERE id = $1', [organizationId]);
   return rows.length > 0;
@@ -30,8 +28,8 @@ export async function findFirstEnvironment(
   sql: Sql,
   userId: number,
   projectId: number,
-): Promise<FoundProject | undefined> {
-  const rows = await sql.query<FoundProject & Record<string, unknown>>(
+): Promise<FoundEnvironment | undefined> {
+  const rows = await sql.query<FoundEnvironment & Record<string, unknown>>(
     `SELECT ${foundEnvironmentColumns} FROM ${environmentsOfCaller} WHERE e.project_id = $2 ORDER BY e.id LIMIT 1`,
     [userId, projectId],
   );
@@ -43,8 +41,8 @@ export async function findEnvironmentByToken(
   sql: Sql,
   userId: number,
   token: string,
-): Promise<FoundProject | undefined> {
-  const rows = await sql.query<FoundProject & Record<string, unknown>>(
+): Promise<FoundEnvironment | undefined> {
+  const rows = await sql.query<FoundEnvironment & Record<string, unknown>>(
     `SELECT ${foundEnvironmentColumns} FROM ${environmentsOfCaller} WHERE e.api_token = $2`,
     [userId, token],
   );
@@ -59,8 +57,8 @@ export async function findCurrentOrFirstEnvironment(
   sql: Sql,
   { userId, organizationIds }: { userId: number; organizationIds: string[] },
   { only, preferred }: { only: number[] | null; preferred: number | null },
-): Promise<FoundProject | undefined> {
-  const rows = await sql.query<FoundProject & Record<string, unknown>>(
+): Promise<FoundEnvironment | undefined> {
+  const rows = await sql.query<FoundEnvironment & Record<string, unknown>>(
     `SELECT ${foundEnvironmentColumns} FROM ${environmentsOfCaller}
       WHERE p.organization_id = ANY ($2::uuid[]) AND ($3::int[] IS NULL OR e.id = ANY ($3::int[]))
       ORDER BY e.id = $4 DESC NULLS LAST, (${effectiveLevel}) IS NULL, array_position($2::uuid[], p.organization_id), e.id

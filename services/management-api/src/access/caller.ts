@@ -33,8 +33,8 @@ export interface Caller {
   /** `*` grants all scopes. */
   scopes: string[];
   /** Environments to which the key is limited. An empty list means no limit. */
-  scopedTeams: number[];
-  organizationsOfTeams: string[];
+  scopedEnvironments: number[];
+  organizationsOfEnvironments: string[];
   /** Organizations to which the key is limited. An empty list means no limit. */
   scopedOrganizations: string[];
   /** Memberships with the current organization first, and the others in the order of joining. */
@@ -52,24 +52,24 @@ export function getVisibleMemberships(caller: Caller): Membership[] {
 }
 
 function isOrganizationInKey(caller: Caller, organizationId: string): boolean {
-  const { scopedOrganizations, scopedTeams, organizationsOfTeams } = caller;
+  const { scopedOrganizations, scopedEnvironments, organizationsOfEnvironments } = caller;
   return (
     (scopedOrganizations.length === 0 || scopedOrganizations.includes(organizationId)) &&
-    (scopedTeams.length === 0 || organizationsOfTeams.includes(organizationId))
+    (scopedEnvironments.length === 0 || organizationsOfEnvironments.includes(organizationId))
   );
 }
 
 /** Returns null if the key is not limited to environments. */
-export function findScopedEnvironments({ scopedTeams }: Caller): number[] | null {
-  return scopedTeams.length > 0 ? scopedTeams : null;
+export function findScopedEnvironments({ scopedEnvironments }: Caller): number[] | null {
+  return scopedEnvironments.length > 0 ? scopedEnvironments : null;
 }
 
 /**
  * Returns true if the key is limited to organizations or environments. With a limited key, a caller cannot change
  * anything that affects the user's other keys.
  */
-export function hasLimitedReach({ scopedOrganizations, scopedTeams }: Caller): boolean {
-  return scopedOrganizations.length > 0 || scopedTeams.length > 0;
+export function hasLimitedReach({ scopedOrganizations, scopedEnvironments }: Caller): boolean {
+  return scopedOrganizations.length > 0 || scopedEnvironments.length > 0;
 }
 
 export function isAdministrator({ memberships }: Caller, organizationId: string): boolean {
@@ -141,7 +141,7 @@ export function getVisibleOrganizationIds(caller: Caller): string[] {
 
 /** Rejects a key that is limited to projects, for routes without a project. @throws AppError `forbidden` */
 export function refuseProjectScopedKey(caller: Caller): void {
-  if (caller.scopedTeams.length === 0) return;
+  if (caller.scopedEnvironments.length === 0) return;
   throw new AppError('forbidden', 'API keys with scoped projects are only supported on project-based endpoints.');
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Route } from '@millrace/http';
 import { declaredRoutes } from '../testing/declared-routes.ts';
-import { PD } from '../testing/expected-errors.ts';
+import { permissionDenied } from '../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import type { Caller } from './caller.ts';
@@ -74,7 +74,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const inCohort = (value: unknown, type = 'cohort') => ({ key: 'id', type, value });
-const refused = (level = 'viewer') => PD(`You do not have ${level} access to this resource.`);
+const refused = (level = 'viewer') => permissionDenied(`You do not have ${level} access to this resource.`);
 
 describe('requests for restricted records by their own paths', () => {
   const kindOf = ({ path }: Route<Caller>) =>
@@ -404,7 +404,7 @@ test('only project administrators can set the targets of reports', async () => {
   const webhook = 'https://hooks.slack.com/services/T0/B0/x';
   const set = (key: string, value: string | null) =>
     api.send('PATCH', path, { key, body: { slack_incoming_webhook: value, anonymize_ips: true } });
-  const denied = PD('Only project administrators can change slack_incoming_webhook.');
+  const denied = permissionDenied('Only project administrators can change slack_incoming_webhook.');
   expect(await set(acme.M.key, webhook)).toMatchObject(denied);
   expect((await set(acme.A.key, webhook)).body.slack_incoming_webhook).toBe(webhook);
   expect(await set(acme.M.key, 'https://elsewhere.example/x')).toMatchObject(denied);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   without = await startTestApi(
     {
       publicUrl: undefined,
-      installed: new Map([['gitlab', { ...gitlab, clientSecret: 'secret', isConfiguredByOperator: true }]]),
+      installedProviders: new Map([['gitlab', { ...gitlab, clientSecret: 'secret', isConfiguredByOperator: true }]]),
     },
     { databaseUrl: api.databaseUrl },
   );

@@ -1,7 +1,7 @@
 import { createPersonalApiKey, updatePersonalApiKey } from '@millrace/accounts';
 import type { Scope } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { PD } from '../testing/expected-errors.ts';
+import { permissionDenied } from '../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
 /**
@@ -150,7 +150,7 @@ test.each(cases)('requires all of the scopes %j for: %s %s %j', async (...[scope
   for (const missing of scopes.slice(1)) {
     const others = scopes.filter((scope) => scope !== missing);
     const response = await sendWith(others, method, path, body);
-    expect(response).toMatchObject(PD(`API key missing required scope '${missing}'`));
+    expect(response).toMatchObject(permissionDenied(`API key missing required scope '${missing}'`));
   }
   const response = await sendWith(scopes, method, path, body);
   expect([response.status < 300, response.body?.detail]).toEqual([true, undefined]);

@@ -42,7 +42,7 @@ export interface SignInLimitSettings {
   /** Maximum number of wrong second-factor codes for one account in 20 minutes. */
   secondFactorFailures: number;
   /** Maximum number of unauthenticated requests from one IP address per minute. */
-  signInQuestionsPerMinute: number;
+  anonymousRequestsPerMinute: number;
   /**
    * Maximum number of password reset emails to one account per day. The same limit applies to codes for new email
    * addresses, per requesting account.
@@ -58,10 +58,10 @@ export function createSignInLimits(keyValue: KeyValueStore, settings: SignInLimi
   const ofAddress = limit('signin', 600, settings.signInFailures);
   const ofAccount = limit('account', 900, settings.signInFailuresOfAccount);
   const codes = limit('code', 1200, settings.secondFactorFailures);
-  const anonymousRequests = limit('question', 60, settings.signInQuestionsPerMinute);
+  const anonymousRequests = limit('question', 60, settings.anonymousRequestsPerMinute);
   // The limit is doubled, because each sign-in counts twice: once for the redirect to the provider, and once for the
   // redirect back.
-  const providerSteps = limit('provider', 60, settings.signInQuestionsPerMinute * 2);
+  const providerSteps = limit('provider', 60, settings.anonymousRequestsPerMinute * 2);
   const perHour = settings.resetsPerDay === 0 ? 0 : mailsPerAddressHour;
   const resets = limit('reset', 24 * 3600, settings.resetsPerDay);
   const resetsOfAddress = limit('resets', 3600, perHour);

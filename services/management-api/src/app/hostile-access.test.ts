@@ -3,7 +3,7 @@ import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts'
 import { membershipLevels } from '@millrace/contracts';
 import { createInProcessStore } from '@millrace/runtime/cache';
 import { createTestEnvironment } from '@millrace/testing';
-import { insufficient, NF, PD } from '../testing/expected-errors.ts';
+import { insufficient, notFound, permissionDenied } from '../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
 import { noLimits, startTestApi, type TestApi, type TestResponse } from '../testing/start-test-api.ts';
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.stop());
 
-const keyOf = async (userId: number, options: { scopedTeams?: number[]; scopedOrganizations?: string[] }) =>
+const keyOf = async (userId: number, options: { scopedEnvironments?: number[]; scopedOrganizations?: string[] }) =>
   (await createPersonalApiKey(api.database.sql, { actor: null, userId, label: 'small', scopes: ['*'], ...options }))
     .value;
 const environmentsOf = (projectId: number) =>
@@ -27,14 +27,14 @@ const environmentsOf = (projectId: number) =>
 describe('deleting a project without access to all of its environments', () => {
   test("a key that is limited to a project's first environment cannot delete the project", async () => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
-    const key = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
+    const key = await keyOf(acme.W.userId, { scopedEnvironments: [acme.projectId] });
     const refusal = 'API key does not have access to all environments of the project.';
     for (const path of ['', `organizations/${acme.organizationId}/`].map((part) => `/api/${part}projects/`)) {
       const response = await api.send('DELETE', `${path}${acme.projectId}/`, { key });
       expect([response.status, response.body?.detail]).toEqual([403, refusal]);
     }
     expect(await environmentsOf(acme.projectId)).toHaveLength(2);
-    const whole = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId, id] });
+    const whole = await keyOf(acme.W.userId, { scopedEnvironments: [acme.projectId, id] });
     expect((await api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: whole })).status).toBe(204);
   });
 
@@ -60,10 +60,12 @@ test("a limited key cannot change its user's current environment", async () => {
     level: membershipLevels.member,
   });
   const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
-  const refusal = PD('API keys with scoped organizations or projects cannot change what `@current` refers to.');
+  const refusal = permissionDenied(
+    'API keys with scoped organizations or projects cannot change what `@current` refers to.',
+  );
   const patch = (key: string, body: object) => api.send('PATCH', '/api/users/@me/', { key, body });
   const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
-  const ofTeam = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });
+  const ofTeam = await keyOf(acme.M.userId, { scopedEnvironments: [acme.projectId] });
   const { organizationId, projectId } = acme.off;
   for (const key of [ofOne, ofTeam]) {
     for (const target of [organizationId, acme.organizationId]) {
@@ -87,7 +89,7 @@ describe('records created by a limited key', () => {
   test("a project or organization created by a limited key does not become its user's current one", async () => {
     const before = await current(acme.W.key);
     const ofOne = await keyOf(acme.W.userId, { scopedOrganizations: [acme.organizationId] });
-    const ofTeam = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
+    const ofTeam = await keyOf(acme.W.userId, { scopedEnvironments: [acme.projectId] });
     for (const [path, key] of [
       [`/api/organizations/${acme.organizationId}/projects/`, ofOne],
       ['/api/projects/', ofOne],
@@ -104,10 +106,10 @@ describe('records created by a limited key', () => {
   test('a key limited to a later environment of a project cannot create an environment in this project', async () => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const path = `/api/projects/${acme.projectId}/environments/`;
-    const key = await keyOf(acme.W.userId, { scopedTeams: [id] });
+    const key = await keyOf(acme.W.userId, { scopedEnvironments: [id] });
     expect((await api.get(path, key)).body.results.map((row: { id: number }) => row.id)).toEqual([id]);
     expect(await api.send('POST', path, { key, body: { name: 'New' } })).toMatchObject(
-      PD(`API key does not have access to the requested project: ID ${acme.projectId}.`),
+      permissionDenied(`API key does not have access to the requested project: ID ${acme.projectId}.`),
     );
   });
 });
@@ -123,7 +125,7 @@ describe("a limited key that reads or creates its user's keys", () => {
     expect([(await api.get('/api/personal_api_keys/@current/', ofOne)).body.id, more]).toEqual([seen?.id, []]);
     const [other] = await listed(ofOther);
     expect(await api.get(`/api/personal_api_keys/${other?.id}/`, ofOne)).toMatchObject(
-      NF('Personal API key not found.'),
+      notFound('Personal API key not found.'),
     );
   });
 
@@ -133,7 +135,7 @@ describe("a limited key that reads or creates its user's keys", () => {
     ['that does not exist', () => 2_000_000_000],
   ])('returns 403 when a limited key creates or changes a key for an environment %s', async (_name, choose) => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
-    const key = await keyOf(acme.M.userId, { scopedTeams: [id] });
+    const key = await keyOf(acme.M.userId, { scopedEnvironments: [id] });
     const body = { label: 'k', scopes: ['*'], scoped_teams: [choose(acme)] };
     expect((await api.send('POST', '/api/personal_api_keys/', { key, body })).status).toBe(403);
     expect((await api.send('PATCH', '/api/personal_api_keys/@current/', { key, body })).status).toBe(403);
@@ -165,7 +167,7 @@ test('a private environment is no longer the current environment of users withou
 
 describe('a user who was removed from the organization', () => {
   test('a removed user loses access with all keys at the next request', async () => {
-    const small = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });
+    const small = await keyOf(acme.M.userId, { scopedEnvironments: [acme.projectId] });
     await api.database.sql.query('UPDATE "user" SET is_active = false WHERE id = $1', [acme.M.userId]);
     for (const key of [acme.M.key, small]) expect((await api.get('/api/users/@me/', key)).status).toBe(401);
   });

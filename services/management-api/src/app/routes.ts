@@ -19,7 +19,7 @@ import { dashboardRoutes } from '../analytics/dashboards/routes.ts';
 import { propertyDefinitionRoutes } from '../analytics/definitions/property-routes.ts';
 import { eventDefinitionRoutes } from '../analytics/definitions/routes.ts';
 import { eventCountRoutes } from '../analytics/events/counts.ts';
-import type { OtherStore } from '../analytics/events/reads.ts';
+import type { TimeLimitedEventStore } from '../analytics/events/reads.ts';
 import { eventItemRoute, eventRoutes } from '../analytics/events/routes.ts';
 import { relatedActorsRoute } from '../analytics/groups/related.ts';
 import { findGroupRoute, groupMemberRoutes, groupRoutes } from '../analytics/groups/routes.ts';
@@ -35,7 +35,7 @@ import { splitPersonRoutes } from '../analytics/persons/split.ts';
 import { propertyValueRoutes } from '../analytics/property-values/routes.ts';
 import type { QueryRunner } from '../analytics/query/query-runner.ts';
 import { queryRoutes } from '../analytics/query/routes.ts';
-import { sharedPages } from '../analytics/sharing/page.ts';
+import { createSharedPages } from '../analytics/sharing/page.ts';
 import type { LinkLimits } from '../analytics/sharing/public-link.ts';
 import { publicLinkRoutes } from '../analytics/sharing/public-routes.ts';
 import { sharingRoutes } from '../analytics/sharing/routes.ts';
@@ -58,13 +58,13 @@ import { projectRoutes } from '../identity/projects/routes.ts';
 import { recordRuleRoutes } from '../identity/record-rules/routes.ts';
 import { roleRoutes } from '../identity/roles/routes.ts';
 import { scimRoutes } from '../identity/scim/routes.ts';
-import { type ScimDeps, scimPage } from '../identity/scim/serve-scim.ts';
+import { type ScimDeps, createScimPage } from '../identity/scim/serve-scim.ts';
 import { resetRoutes } from '../identity/sign-in/reset-routes.ts';
 import { signInRoutes } from '../identity/sign-in/routes.ts';
 import { secondFactorRoutes } from '../identity/sign-in/second-factor-routes.ts';
 import { secondStepRoutes } from '../identity/sign-in/second-step-routes.ts';
 import { sessionRoutes } from '../identity/sign-in/session-routes.ts';
-import { signOnPages } from '../identity/single-sign-on/pages.ts';
+import { createSignOnPages } from '../identity/single-sign-on/pages.ts';
 import type { SingleSignOnDeps } from '../identity/single-sign-on/pending.ts';
 import { singleSignOnRoutes, ticketRoutes } from '../identity/single-sign-on/routes.ts';
 import { userRoutes } from '../identity/users/routes.ts';
@@ -77,8 +77,8 @@ import { testEventRoutes } from '../operations/test-event/routes.ts';
 import { createLargePages } from '../sql/large-page.ts';
 import { acceptWithoutEffect } from './compatibility/without-effect.ts';
 import { healthOfProjectRoutes } from './health/routes.ts';
-import { docsPage, docsPath, schemaRoutes } from './schema/routes.ts';
-import { gatewayPages } from './sdk-requests/pass-to-gateway.ts';
+import { createDocsPage, docsPath, schemaRoutes } from './schema/routes.ts';
+import { createGatewayPages } from './sdk-requests/pass-to-gateway.ts';
 
 export interface RouteDeps
   extends Pick<Database, 'sql' | 'transaction'>,
@@ -94,7 +94,7 @@ export interface RouteDeps
   queryRunner: QueryRunner;
   parser: SqlParser;
   /** The event store. Null if events are stored in PostgreSQL. */
-  otherStore: OtherStore | null;
+  externalEventStore: TimeLimitedEventStore | null;
   health: Health;
   addresses: PublicUrls;
   /** Null if `EVENT_LOG` is not set. */
@@ -142,13 +142,13 @@ export function routes(deps: RouteDeps): { api: Route<Caller>[]; pages: PageRout
   const api = apiRoutes(deps);
   const pages = [
     ...createHealthPages(deps.health),
-    docsPage(api),
-    startPage(deps),
+    createDocsPage(api),
+    createStartPage(deps),
     ...(deps.console ? [deps.console] : []),
-    ...(deps.sharedHtml ? sharedPages({ ...deps, html: deps.sharedHtml }) : []),
-    ...(deps.withSignIn ? signOnPages(deps) : []),
-    scimPage({ ...deps, ...deps.scimLimits }),
-    ...(deps.gateway ? gatewayPages(deps.gateway) : []),
+    ...(deps.sharedHtml ? createSharedPages({ ...deps, html: deps.sharedHtml }) : []),
+    ...(deps.withSignIn ? createSignOnPages(deps) : []),
+    createScimPage({ ...deps, ...deps.scimLimits }),
+    ...(deps.gateway ? createGatewayPages(deps.gateway) : []),
   ];
   return { api, pages };
 }
@@ -157,7 +157,7 @@ export function routes(deps: RouteDeps): { api: Route<Caller>[]; pages: PageRout
  * Creates a page route that redirects browsers from the API's base URL to the console. If no console is served, the
  * route redirects to the documentation.
  */
-function startPage({ console, publicUrl }: RouteDeps): PageRoute {
+function createStartPage({ console, publicUrl }: RouteDeps): PageRoute {
   const location = (publicUrl?.replace(/\/+$/, '') ?? '') + (console ? '/console/' : docsPath);
   return {
     path: '/',
@@ -168,8 +168,8 @@ function startPage({ console, publicUrl }: RouteDeps): PageRoute {
 }
 
 function apiRoutes(deps: RouteDeps): Route<Caller>[] {
-  const { sql, searches, otherStore } = deps;
-  const ingested = { sql, searches, otherStore, pages: createLargePages() };
+  const { sql, searches, externalEventStore } = deps;
+  const ingested = { sql, searches, externalEventStore, pages: createLargePages() };
   const resources = acceptWithoutEffect([
     ...organizationRoutes(deps),
     ...organizationWriteRoutes(deps),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { NF } from '../testing/expected-errors.ts';
+import { notFound } from '../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson } from '../testing/stored-data.ts';
 
@@ -29,7 +29,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     expect(await get(`events/${uuid}/`)).toMatchObject({ status: 200, body: { ...listed, ...times } });
     expect((await get(`events/${uuid.toUpperCase()}`)).body).toEqual({ ...listed, ...times });
     for (const id of [randomUUID(), 'abc', '1', '%00', `${uuid}x`]) {
-      expect(await get(`events/${id}/`)).toMatchObject(NF('Not found.'));
+      expect(await get(`events/${id}/`)).toMatchObject(notFound('Not found.'));
     }
   });
 
@@ -40,7 +40,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
       expect(await get(`persons/${id}/`)).toMatchObject({ status: 200, body: listed });
     }
     for (const id of [randomUUID(), 'unknown', '0', '-1', '999999999999999999999', '%00']) {
-      expect(await get(`persons/${id}/`)).toMatchObject(NF('Not found.'));
+      expect(await get(`persons/${id}/`)).toMatchObject(notFound('Not found.'));
     }
   });
 
@@ -66,8 +66,8 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     const [listed] = (await get('groups/')).body.results;
     const found = await get('groups/find/?group_type_index=1&group_key=a%26b');
     expect(found).toMatchObject({ status: 200, body: listed });
-    expect(await get('groups/find/?group_type_index=0&group_key=a%26b')).toMatchObject(NF('Not found.'));
-    expect(await get('groups/find/?group_type_index=1&group_key=A%26B')).toMatchObject(NF('Not found.'));
+    expect(await get('groups/find/?group_type_index=0&group_key=a%26b')).toMatchObject(notFound('Not found.'));
+    expect(await get('groups/find/?group_type_index=1&group_key=A%26B')).toMatchObject(notFound('Not found.'));
     expect(await get('groups/find/?group_type_index=1')).toMatchObject({ status: 400, body: { attr: 'group_key' } });
     expect(await get('groups/find?group_type_index=9&group_key=x')).toMatchObject({
       status: 400,
@@ -101,7 +101,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     const [one] = page.results;
     expect(one).toMatchObject({ created_at: '2026-11-01T10:00:00Z', last_seen_at: '2026-11-02T10:00:00Z' });
     expect((await get(`event_definitions/${one.id}/`)).body).toEqual(one);
-    expect(await get(`event_definitions/${randomUUID()}/`)).toMatchObject(NF('Not found.'));
+    expect(await get(`event_definitions/${randomUUID()}/`)).toMatchObject(notFound('Not found.'));
     expect((await get('event_definitions/', other)).status).toBe(404);
   });
 
@@ -145,8 +145,8 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     const uuid = await storePerson(api.database.sql, other.projectId, { distinctIds: ['theirs'] });
     const event = await storeEvent(api.database.sql, other.projectId, { distinctId: 'theirs' });
     for (const path of [`persons/${uuid}/`, 'persons/theirs/', `events/${event}/`]) {
-      expect(await get(path)).toMatchObject(NF('Not found.'));
-      expect(await get(path, other)).toMatchObject(NF('Project not found.'));
+      expect(await get(path)).toMatchObject(notFound('Not found.'));
+      expect(await get(path, other)).toMatchObject(notFound('Project not found.'));
     }
   });
 });

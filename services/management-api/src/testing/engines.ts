@@ -36,8 +36,8 @@ export const onClickHouse = (modules: string): ApiEngine => ({
   async open() {
     const clickhouse = await startClickHouse(modules);
     const client = connectClickHouse(clickhouse.url);
-    const otherStore = { events: createEventStore(createClickHouseEngine(client)), maxMs: 15_000 };
-    const api = await startTestApi({ otherStore });
+    const externalEventStore = { events: createEventStore(createClickHouseEngine(client)), maxMs: 15_000 };
+    const api = await startTestApi({ externalEventStore });
     const postgres = { url: api.databaseUrl };
     await createTables(client, postgres);
     return {

@@ -58,7 +58,7 @@ export const actorNames = [
 ] as const;
 type ActorName = (typeof actorNames)[number];
 
-const full = { scopedTeams: [], scopedOrganizations: [] };
+const full = { scopedEnvironments: [], scopedOrganizations: [] };
 
 /**
  * Creates a user with a key for each kind of access in two organizations, a colleague without access to one project,
@@ -120,13 +120,13 @@ async function createActors(api: TestApi, tenants: Tenants): Promise<Record<Acto
   const inShut = [...shut.marks, ...shut.first.marks];
   const inNear = [...near.marks, ...near.people, ...project.marks, ...first.marks, ...later.marks];
   const beyondProject = [...inFar, ...inOther, ...inShut, ...near.people];
-  const keyFor = async (limits: { scopedTeams?: number[]; scopedOrganizations?: string[] }) => {
+  const keyFor = async (limits: { scopedEnvironments?: number[]; scopedOrganizations?: string[] }) => {
     const input = { ...full, ...limits, userId: person.userId, label: 'small', scopes: ['*' as const] };
     return {
       key: (await createPersonalApiKey(api.database.sql, { ...input, actor: null })).value,
       userId: person.userId,
       isLimited: true,
-      organizations: limits.scopedTeams ? [] : (limits.scopedOrganizations ?? []),
+      organizations: limits.scopedEnvironments ? [] : (limits.scopedOrganizations ?? []),
     };
   };
   const toLater = { environments: [later.id], hidden: [...beyondProject, ...first.marks] };
@@ -146,13 +146,13 @@ async function createActors(api: TestApi, tenants: Tenants): Promise<Record<Acto
       ...{ organizations: [near.id], environments: [first.id, later.id] },
       hidden: [...inFar, ...inOther, ...inShut],
     },
-    'a key for a later environment': { ...(await keyFor({ scopedTeams: [later.id] })), ...toLater },
+    'a key for a later environment': { ...(await keyFor({ scopedEnvironments: [later.id] })), ...toLater },
     'a key for a later environment of one organization': {
-      ...(await keyFor({ scopedTeams: [later.id], scopedOrganizations: [near.id] })),
+      ...(await keyFor({ scopedEnvironments: [later.id], scopedOrganizations: [near.id] })),
       ...toLater,
     },
     'a key for a first environment': {
-      ...(await keyFor({ scopedTeams: [first.id] })),
+      ...(await keyFor({ scopedEnvironments: [first.id] })),
       environments: [first.id],
       hidden: [...beyondProject, ...later.marks],
     },

@@ -24,7 +24,7 @@ import { createPayloadSecrets } from '../flags/feature-flags/payloads.ts';
 import { createInviteMailing } from '../identity/invites/mailing.ts';
 import { createOidcSignIn } from '../identity/oidc/oidc-sign-in.ts';
 import { createAccountMailing } from '../identity/sign-in/account-mailing.ts';
-import { createSealedTexts } from '../identity/sign-in/sealed-texts.ts';
+import { createSecretEncryption } from '../identity/sign-in/secret-encryption.ts';
 import { createLive, type Live } from '../operations/live/live.ts';
 
 export interface TestResponse {
@@ -74,7 +74,7 @@ export const noLimits: AppDeps['limits'] = {
   signInFailures: 0,
   signInFailuresOfAccount: 0,
   secondFactorFailures: 0,
-  signInQuestionsPerMinute: 0,
+  anonymousRequestsPerMinute: 0,
   resetsPerDay: 0,
 };
 
@@ -128,11 +128,11 @@ export async function startTestApi(
     live,
     transaction: (work) => database.transaction((tx) => work(countingSql(tx, count))),
     searches: createSearches({ sql: countingSql(searchDatabase.sql, count), connections: searchConnections }),
-    otherStore: null,
+    externalEventStore: null,
     addresses: { publicAppUrl: undefined, publicApiUrl: 'https://millrace.test' },
     parser,
     queryRunner: createQueryRunner({
-      ...{ sql, keyValue, logger, parser, events: overrides.otherStore?.events ?? ofPostgres },
+      ...{ sql, keyValue, logger, parser, events: overrides.externalEventStore?.events ?? ofPostgres },
       searches: createSearches({ sql, connections: searchConnections }),
       maxMs: 20_000,
     }),
@@ -218,10 +218,10 @@ function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logg
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
     payloadSecrets: createPayloadSecrets(testSecretBox, { mayBePlain: false }),
-    sealedTexts: createSealedTexts(testSecretBox, { mayBePlain: false }),
+    secretEncryption: createSecretEncryption(testSecretBox, { mayBePlain: false }),
     accountMailing: createAccountMailing({ ...deps, publicUrl: 'https://analytics.example/' }),
     withSignIn: true,
-    installed: new Map(),
+    installedProviders: new Map(),
     // The providers in tests are on localhost.
     oidc: createOidcSignIn({ mayBePrivate: true }),
     // Use the lowest possible scrypt cost, because strong hashing would only slow the tests down.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey } from '@millrace/accounts';
-import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { storePerson } from '../../testing/stored-data.ts';
@@ -112,7 +112,7 @@ describe('uploading a CSV file of members', () => {
       'The file has more than 250000 rows. Split it into several files.',
     ],
   ])('returns 400 for a file %s, and creates no cohort', async (_name, file, detail) => {
-    expect(await upload(file())).toMatchObject(VE('invalid_input', 'csv', detail));
+    expect(await upload(file())).toMatchObject(validationError('invalid_input', 'csv', detail));
     expect((await api.get(path, acme.M.key)).body.count).toBe(0);
   });
 
@@ -126,7 +126,7 @@ describe('uploading a CSV file of members', () => {
   test('returns 400 when the field `csv` is a string instead of a file', async () => {
     const detail = 'The submitted data was not a file. Check the encoding type on the form.';
     expect(await sendForm('POST', path, { name: 'x', is_static: 'true', csv: 'ada' })).toMatchObject(
-      VE('invalid_input', 'csv', detail),
+      validationError('invalid_input', 'csv', detail),
     );
   });
 
@@ -139,7 +139,7 @@ describe('uploading a CSV file of members', () => {
 
   test('returns 400 for uploading members to a dynamic cohort, and changes nothing', async () => {
     const filters = JSON.stringify(paying.filters);
-    const refused = VE(
+    const refused = validationError(
       'invalid_input',
       'csv',
       'Only static cohorts can have a list of members. Set `is_static` to true, or leave the file out.',
@@ -189,23 +189,23 @@ test('adds members by UUID when the cohort is created, and by UUID or distinct I
   expect(await add([bob, bob, randomUUID()])).toMatchObject({ status: 200, body: { success: true } });
   expect(await members(id)).toEqual(those(ada, bob));
   expect((await api.get(`${path}${id}/`, acme.M.key)).body.count).toBe(2);
-  expect(await add([])).toMatchObject(VE('invalid_input', 'person_ids', 'person_ids cannot be empty'));
+  expect(await add([])).toMatchObject(validationError('invalid_input', 'person_ids', 'person_ids cannot be empty'));
   expect(await add([randomUUID(), 'x'])).toMatchObject(
-    VE('invalid_input', 'person_ids', 'No valid users to add to cohort'),
+    validationError('invalid_input', 'person_ids', 'No valid users to add to cohort'),
   );
   expect(await add([ada], await made(paying))).toMatchObject(
-    VE('invalid_input', null, 'Can only add users to static cohorts'),
+    validationError('invalid_input', null, 'Can only add users to static cohorts'),
   );
-  expect(await add([ada], 2_000_000_000)).toMatchObject(NF());
+  expect(await add([ada], 2_000_000_000)).toMatchObject(notFound());
   const byDistinctId = (distinct_ids: string[]) =>
     send('PATCH', `${path}${id}/add_persons_to_static_cohort/`, { distinct_ids });
   expect(await byDistinctId(['eve, "the" third-2', 'unknown'])).toMatchObject({ status: 200, body: { success: true } });
   expect(await members(id)).toEqual(those(ada, bob, eve));
   expect(await byDistinctId(['unknown'])).toMatchObject(
-    VE('invalid_input', 'distinct_ids', 'No valid users to add to cohort'),
+    validationError('invalid_input', 'distinct_ids', 'No valid users to add to cohort'),
   );
   expect(await send('PATCH', `${path}${id}/add_persons_to_static_cohort/`, {})).toMatchObject(
-    VE('required', 'person_ids', 'This field is required.'),
+    validationError('required', 'person_ids', 'This field is required.'),
   );
   const foreign = await storePerson(api.database.sql, acme.off.projectId, { distinctIds: ['theirs'], properties: {} });
   expect(await add([foreign])).toMatchObject({ status: 400 });
@@ -218,9 +218,9 @@ test('removes a single member of a cohort', async () => {
   expect(await remove(ada.toUpperCase())).toMatchObject({ status: 200, body: { success: true } });
   expect(await members(id)).toEqual([bob]);
   expect((await api.get(`${path}${id}/`, acme.M.key)).body.count).toBe(1);
-  for (const unknown of [ada, randomUUID(), 'odd']) expect(await remove(unknown)).toMatchObject(NF());
+  for (const unknown of [ada, randomUUID(), 'odd']) expect(await remove(unknown)).toMatchObject(notFound());
   expect(await remove(ada, await made(paying))).toMatchObject(
-    VE('invalid_input', null, 'Can only remove users from static cohorts'),
+    validationError('invalid_input', null, 'Can only remove users from static cohorts'),
   );
 });
 
@@ -272,7 +272,7 @@ describe('listing the persons of a cohort', () => {
       scopes: ['person:read'],
     });
     const denied = await api.get(`/api/projects/${acme.projectId}/persons/?cohort=${await made(paying)}`, value);
-    expect(denied).toMatchObject(PD("API key missing required scope 'cohort:read'"));
+    expect(denied).toMatchObject(permissionDenied("API key missing required scope 'cohort:read'"));
   });
 
   test('returns a full page even if most persons do not belong to the cohort', async () => {
@@ -310,7 +310,9 @@ describe('listing the persons of a cohort', () => {
       label: 'k',
       scopes: ['cohort:write'],
     });
-    expect(await persons(id, '', value)).toMatchObject(PD("API key missing required scope 'person:read'"));
+    expect(await persons(id, '', value)).toMatchObject(
+      permissionDenied("API key missing required scope 'person:read'"),
+    );
   });
 });
 
@@ -339,5 +341,5 @@ test('lists the calculations of a cohort', async () => {
   );
   const history = await api.get(`${path}${id}/calculation_history/`, acme.M.key);
   expect(history).toMatchObject({ status: 200, body: { count: 1, results: [{ count: 2, error: null }] } });
-  expect(await api.get(`${path}2000000000/calculation_history/`, acme.M.key)).toMatchObject(NF());
+  expect(await api.get(`${path}2000000000/calculation_history/`, acme.M.key)).toMatchObject(notFound());
 });

@@ -1,6 +1,6 @@
 import { createPersonalApiKey } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
-import { NF, PD } from '../../testing/expected-errors.ts';
+import { notFound, permissionDenied } from '../../testing/expected-errors.ts';
 import { createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { storePerson } from '../../testing/stored-data.ts';
@@ -55,7 +55,7 @@ it('lists the static and dynamic cohorts to which a person currently belongs, ne
 });
 
 it('returns 404 for the cohorts of an unknown person, and 400 if no person is given', async () => {
-  expect(await get('person_id=unknown')).toMatchObject(NF('Not found.'));
+  expect(await get('person_id=unknown')).toMatchObject(notFound('Not found.'));
   expect(await get('')).toMatchObject({ status: 400, body: { attr: 'person_id' } });
 });
 
@@ -75,5 +75,7 @@ it("requires the scope cohort:read in addition to person:read for listing a pers
   const { value } = await createPersonalApiKey(api.database.sql, {
     ...{ actor: null, userId: acme.M.userId, label: 'persons only', scopes: ['person:read'] },
   });
-  expect(await get('person_id=ada', value)).toMatchObject(PD("API key missing required scope 'cohort:read'"));
+  expect(await get('person_id=ada', value)).toMatchObject(
+    permissionDenied("API key missing required scope 'cohort:read'"),
+  );
 });

@@ -1,4 +1,4 @@
-import { VE } from '../../testing/expected-errors.ts';
+import { validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -140,7 +140,7 @@ test('filters the list of cohorts by type, creator and name', async () => {
   expect(await ids('?limit=1&offset=1')).toEqual([fixed]);
 });
 
-const wrong = (detail: string, code = 'invalid_input') => VE(code, 'filters', detail);
+const wrong = (detail: string, code = 'invalid_input') => validationError(code, 'filters', detail);
 test.each<[string, unknown, object]>([
   ['without properties', {}, wrong("Must contain a 'properties' key with type and values")],
   [
@@ -202,7 +202,7 @@ test.each<[string, unknown, object]>([
   [
     'that are a string',
     'plan',
-    VE('not_a_dict', 'filters', 'Expected a dictionary of items but got type "str". Send a JSON object.'),
+    validationError('not_a_dict', 'filters', 'Expected a dictionary of items but got type "str". Send a JSON object.'),
   ],
   [
     'with more than 1000 conditions',
@@ -217,22 +217,30 @@ test.each<[string, object, object]>([
   [
     'name that is too long',
     { name: 'x'.repeat(401) },
-    VE('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
+    validationError('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
   ],
   [
     'description that is too long',
     { description: 'x'.repeat(1001) },
-    VE('max_length', 'description', 'Ensure this field has no more than 1000 characters.'),
+    validationError('max_length', 'description', 'Ensure this field has no more than 1000 characters.'),
   ],
   [
     'query together with filters',
     { is_static: true, query: { a: 1 }, filters: tree(plan) },
-    VE('invalid_input', 'query', 'Cohorts defined by a query are not supported. Use `filters` instead of `query`.'),
+    validationError(
+      'invalid_input',
+      'query',
+      'Cohorts defined by a query are not supported. Use `filters` instead of `query`.',
+    ),
   ],
   [
     'query for a dynamic cohort',
     { query: { a: 1 } },
-    VE('invalid_input', 'query', 'Cohorts defined by a query are not supported. Use `filters` instead of `query`.'),
+    validationError(
+      'invalid_input',
+      'query',
+      'Cohorts defined by a query are not supported. Use `filters` instead of `query`.',
+    ),
   ],
 ])('returns 400 for a cohort with a %s', async (_name, body, expected) => {
   expect(await create(body)).toMatchObject(expected);
@@ -353,7 +361,7 @@ describe('deleting a cohort that feature flags use', () => {
     await flag('off', inner, { active: false });
     await flag('gone', inner, { deleted: true });
     const refused = (keys: string, count: number) =>
-      VE(
+      validationError(
         'invalid_input',
         null,
         `This cohort is used in ${count} active feature flag(s): ${keys}. Please remove the cohort from these feature flags before deleting it.`,

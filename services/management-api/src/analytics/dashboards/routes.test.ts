@@ -1,4 +1,4 @@
-import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -139,7 +139,7 @@ test.each([
 ])('returns 400 for adding an insight to a dashboard: %s', async (_what, find) => {
   const [id, own] = [await find(), await board()];
   const one = await insight(own);
-  const refused = VE('does_not_exist', 'dashboards', `Invalid pk "${id}" - object does not exist.`);
+  const refused = validationError('does_not_exist', 'dashboards', `Invalid pk "${id}" - object does not exist.`);
   expect(await send('PATCH', `insights/${one}`, { dashboards: [id] })).toMatchObject(refused);
   expect(await send('POST', 'insights', { query, dashboards: [id] })).toMatchObject(refused);
   expect(await insightsOn(own)).toEqual([one]);
@@ -236,13 +236,17 @@ test.each<[string, object, object]>([
   [
     'insight-269: text that is too long',
     { tiles: [{ text: { body: 'x'.repeat(4001) } }] },
-    VE('max_length', 'tiles__0__text__body', 'Text body cannot exceed 4000 characters'),
+    validationError('max_length', 'tiles__0__text__body', 'Text body cannot exceed 4000 characters'),
   ],
-  ['text without a body', { tiles: [{ text: {} }] }, VE('required', 'tiles__0__text__body', 'This field is required.')],
+  [
+    'text without a body',
+    { tiles: [{ text: {} }] },
+    validationError('required', 'tiles__0__text__body', 'This field is required.'),
+  ],
   [
     'a new tile without text',
     { tiles: [place(0, 0)] },
-    VE(
+    validationError(
       'required',
       'tiles__0__id',
       'Only text tiles can be added here. To add an insight, set `dashboards` on the insight.',
@@ -251,7 +255,7 @@ test.each<[string, object, object]>([
   [
     'an unknown tile',
     { tiles: [{ id: 2_000_000_000, color: 'red' }] },
-    VE('does_not_exist', 'tiles__0__id', 'Invalid pk "2000000000" - object does not exist.'),
+    validationError('does_not_exist', 'tiles__0__id', 'Invalid pk "2000000000" - object does not exist.'),
   ],
   [
     'a layout that is too long',
@@ -263,12 +267,16 @@ test.each<[string, object, object]>([
     { filters: 'x' },
     { status: 400, body: { attr: 'filters', code: 'not_a_dict' } },
   ],
-  ['filters that are too long', { filters: small }, VE('max_length', 'filters', 'Filters must not exceed 128 KiB.')],
+  [
+    'filters that are too long',
+    { filters: small },
+    validationError('max_length', 'filters', 'Filters must not exceed 128 KiB.'),
+  ],
   ['an unknown restriction level', { restriction_level: 3 }, { status: 400, body: { attr: 'restriction_level' } }],
   [
     'a name that is too long',
     { name: 'x'.repeat(401) },
-    VE('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
+    validationError('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
   ],
 ])('rejects a dashboard: %s', async (_what, body, refused) => {
   const id = await board();
@@ -292,12 +300,16 @@ test('insight-272: returns an error and changes nothing when a request contains 
   const [mine] = await tilesOf(other);
   const foreign = await theirs();
   for (const tileId of [mine?.id, foreign.tile.id]) {
-    const refused = VE('does_not_exist', 'tiles__1__id', `Invalid pk "${tileId}" - object does not exist.`);
+    const refused = validationError(
+      'does_not_exist',
+      'tiles__1__id',
+      `Invalid pk "${tileId}" - object does not exist.`,
+    );
     const tiles = [{ text: { body: 'new' } }, { id: tileId, deleted: true }];
     expect(await change(id, { tiles })).toMatchObject(refused);
     for (const path of [`dashboards/${id}/move_tile`, `dashboards/${id}/reorder_tiles`]) {
       const body = { tile: { id: tileId }, toDashboard: other, tile_order: [tileId] };
-      expect(await send(path.endsWith('move_tile') ? 'PATCH' : 'POST', path, body)).toMatchObject(NF());
+      expect(await send(path.endsWith('move_tile') ? 'PATCH' : 'POST', path, body)).toMatchObject(notFound());
     }
   }
   expect([await tilesOf(id), await tilesOf(other), await foreign.read()]).toEqual([[], [mine], [foreign.tile]]);
@@ -343,7 +355,7 @@ test('insight-273: moves a tile to another dashboard with its layout', async () 
   const foreign = await theirs();
   for (const toDashboard of [foreign.id, 2_000_000_000]) {
     const body = { tile: { id: again?.id }, toDashboard };
-    expect(await send('PATCH', `dashboards/${id}/move_tile`, body)).toMatchObject(NF());
+    expect(await send('PATCH', `dashboards/${id}/move_tile`, body)).toMatchObject(notFound());
   }
 });
 
@@ -363,8 +375,8 @@ test('copies a tile to another dashboard, and returns 400 for a second copy', as
   ]);
   expect(await tilesOf(id)).toHaveLength(2);
   const foreign = await theirs();
-  expect(await copy(foreign.tile.id, foreign.id)).toMatchObject(NF());
-  expect(await copy(foreign.tile.id)).toMatchObject(NF());
+  expect(await copy(foreign.tile.id, foreign.id)).toMatchObject(notFound());
+  expect(await copy(foreign.tile.id)).toMatchObject(notFound());
 });
 
 test('reorders tiles without overlaps, and keeps their sizes', async () => {
@@ -428,14 +440,14 @@ test('insight-275: returns 400 for creating a dashboard from a template, or from
   const id = await board();
   const both = { use_dashboard: id, use_template: 'x' };
   const detail = '`use_dashboard` and `use_template` cannot be used together';
-  expect(await send('POST', 'dashboards', both)).toMatchObject(VE('invalid_input', null, detail));
+  expect(await send('POST', 'dashboards', both)).toMatchObject(validationError('invalid_input', null, detail));
   expect(await send('POST', 'dashboards', { use_template: 'x' })).toMatchObject({
     status: 400,
     body: { attr: 'use_template' },
   });
   const foreign = await theirs();
   for (const use_dashboard of [foreign.id, 2_000_000_000]) {
-    const refused = VE('invalid_input', 'use_dashboard', 'Invalid value provided');
+    const refused = validationError('invalid_input', 'use_dashboard', 'Invalid value provided');
     expect(await send('POST', 'dashboards', { use_dashboard })).toMatchObject(refused);
   }
 });
@@ -474,7 +486,7 @@ test('insight-280: lets only the owner and administrators change a restricted da
   const { id } = (await send('POST', 'dashboards', { name: 'Theirs', restriction_level: 37 }, acme.A.key)).body;
   expect((await change(mine, { name: 'Still mine' })).status).toBe(200);
   expect((await change(mine, { name: 'As administrator' }, acme.A.key)).status).toBe(200);
-  const refused = PD("You don't have edit permissions for this dashboard.");
+  const refused = permissionDenied("You don't have edit permissions for this dashboard.");
   expect(await change(id, { name: 'x' })).toMatchObject(refused);
   expect(await send('POST', `dashboards/${id}/reorder_tiles`, { tile_order: [] })).toMatchObject(refused);
   expect((await read(id)).body).toMatchObject({
@@ -486,10 +498,10 @@ test('insight-280: lets only the owner and administrators change a restricted da
   });
   const one = await insight(mine);
   const add = await send('PATCH', `insights/${one}`, { dashboards: [mine, id] });
-  expect(add).toMatchObject(PD(`You don't have permission to add insights to dashboard: ${id}.`));
+  expect(add).toMatchObject(permissionDenied(`You don't have permission to add insights to dashboard: ${id}.`));
   await send('PATCH', `insights/${one}`, { dashboards: [mine, id] }, acme.A.key);
   const remove = await send('PATCH', `insights/${one}`, { dashboards: [mine] });
-  expect(remove).toMatchObject(PD(`You don't have permission to remove insights from dashboard: ${id}.`));
+  expect(remove).toMatchObject(permissionDenied(`You don't have permission to remove insights from dashboard: ${id}.`));
   await send('PATCH', `insights/${one}`, { dashboards: [id] }, acme.A.key);
   expect((await send('PATCH', `insights/${one}`, { name: 'x' })).status).toBe(403);
   expect((await api.get(`${base}/insights/${one}/`, acme.M.key)).body).toMatchObject({
@@ -513,7 +525,7 @@ test('insight-281, insight-282: deletes a dashboard with its insights, and resto
   await api.database.sql.query('UPDATE environment SET primary_dashboard = $2 WHERE id = $1', [acme.projectId, id]);
   const deleted = await change(id, { deleted: true, delete_insights: true });
   expect(deleted).toMatchObject({ status: 200, body: { deleted: true, tiles: [] } });
-  expect(await read(id)).toMatchObject(NF());
+  expect(await read(id)).toMatchObject(notFound());
   expect((await api.get(`${base}/insights/${only}/`, acme.M.key)).status).toBe(404);
   expect((await api.get(`${base}/insights/${both}/`, acme.M.key)).body.dashboards).toEqual([other]);
   expect((await api.get(`${base}/`, acme.M.key)).body.primary_dashboard).toBeNull();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { addMember, createUser } from '@millrace/accounts';
-import { NF } from '../../testing/expected-errors.ts';
+import { notFound } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -112,7 +112,7 @@ describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
       expect(await send('PATCH', `${list}${id}/`, body)).toMatchObject({ status: 400, body: { attr } });
     }
     expect((await send('PATCH', `${list}${id}/`, { name: 'order' })).status).toBe(200);
-    expect(await send('PATCH', `${list}${randomUUID()}/`, {})).toMatchObject(NF('Not found.'));
+    expect(await send('PATCH', `${list}${randomUUID()}/`, {})).toMatchObject(notFound('Not found.'));
   });
 
   it('deletes a definition and records who changed and deleted it', async () => {
@@ -120,8 +120,8 @@ describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
     await send('PATCH', `${list}${id}/`, { description: 'A paid order' });
     await send('PATCH', `${list}${id}/`, { description: 'A paid order' });
     expect((await send('DELETE', `${list}${id}/`)).status).toBe(204);
-    expect(await get(`${list}${id}/`)).toMatchObject(NF('Not found.'));
-    expect(await send('DELETE', `${list}${id}/`)).toMatchObject(NF('Not found.'));
+    expect(await get(`${list}${id}/`)).toMatchObject(notFound('Not found.'));
+    expect(await send('DELETE', `${list}${id}/`)).toMatchObject(notFound('Not found.'));
     expect(await names(list)).toEqual([]);
     const scope = kind === 'event' ? 'EventDefinition' : 'PropertyDefinition';
     const { body } = await api.get(
@@ -146,7 +146,7 @@ describe('event definitions', () => {
     });
     expect((await get('event_definitions/by_name/?name=sign%20up')).body).toEqual(created);
     expect(await get('event_definitions/by_name/?name=sign')).toMatchObject(
-      NF("Event definition with name 'sign' not found"),
+      notFound("Event definition with name 'sign' not found"),
     );
     expect(await get('event_definitions/by_name/')).toMatchObject({ status: 400, body: { attr: 'name' } });
     expect(await send('POST', 'event_definitions/', { name: 'sign up' })).toMatchObject({

@@ -78,7 +78,7 @@ export function propertyDefinitionRoutes(deps: EventDeps & Pick<Database, 'trans
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }
 
-function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
+function readRoutes({ sql, searches, externalEventStore: store }: EventDeps) {
   const common = { method: 'GET', below: environmentBasePaths(sql), tags, scope: 'property_definition:read' } as const;
   return [
     ...defineRoutes({

@@ -29,7 +29,7 @@ export function eventDefinitionRoutes(deps: EventDeps & Pick<Database, 'transact
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }
 
-function readRoutes({ sql, searches, otherStore }: EventDeps) {
+function readRoutes({ sql, searches, externalEventStore }: EventDeps) {
   const common = { method: 'GET', below: environmentBasePaths(sql), tags, scope: 'event_definition:read' } as const;
   return [
     ...defineRoutes({
@@ -48,7 +48,7 @@ function readRoutes({ sql, searches, otherStore }: EventDeps) {
         const list = async (on: Sql, window: Window) => {
           const { count, rows } = await listEventDefinitions(on, environmentId, filter, window);
           const names = rows.map(({ name }) => name);
-          const read = createEventRead(otherStore, {
+          const read = createEventRead(externalEventStore, {
             sql: on,
             projectId: environmentId,
             signal: request.disconnectSignal(),

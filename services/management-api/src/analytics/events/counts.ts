@@ -24,7 +24,7 @@ const spans = {
   day: { usualMs: 30 * dayMs, maxMs: 1100 * dayMs, most: '1100 days by day' },
 };
 
-export function eventCountRoutes({ sql, searches, otherStore }: EventDeps) {
+export function eventCountRoutes({ sql, searches, externalEventStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: environmentBasePaths(sql),
@@ -56,10 +56,14 @@ export function eventCountRoutes({ sql, searches, otherStore }: EventDeps) {
       };
       const timeZone = await findTimeZone(sql, projectId);
       const rows = await searches.run({ caller, target }, suggestFasterParameters(query), (on) =>
-        countEvents(createEventRead(otherStore, { sql: on, projectId, signal: request.disconnectSignal() }), filter, {
-          interval,
-          timeZone,
-        }),
+        countEvents(
+          createEventRead(externalEventStore, { sql: on, projectId, signal: request.disconnectSignal() }),
+          filter,
+          {
+            interval,
+            timeZone,
+          },
+        ),
       );
       return {
         interval,

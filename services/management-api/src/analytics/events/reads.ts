@@ -24,7 +24,7 @@ import {
   readTimeOfEvent,
 } from './store.ts';
 
-export interface OtherStore {
+export interface TimeLimitedEventStore {
   events: EventStore;
   /** Query time limit in milliseconds. */
   maxMs: number;
@@ -50,11 +50,11 @@ const mostBytes = 64 * 1024 * 1024;
  * @param isRepeated whether the same statements run for many requests, with different values
  */
 export function createEventRead(
-  otherStore: OtherStore | null,
+  externalEventStore: TimeLimitedEventStore | null,
   { isRepeated = false, ...read }: Omit<StoreRead, 'store'> & { isRepeated?: boolean },
 ): StoreRead {
   const ofPostgres = () => ({ events: createEventStore(createSqlEngine(read.sql, { isRepeated })), maxMs: longestMs });
-  return { ...read, store: otherStore ?? ofPostgres() };
+  return { ...read, store: externalEventStore ?? ofPostgres() };
 }
 
 export const createBudget = ({ store, signal }: Pick<StoreRead, 'store' | 'signal'>) => ({

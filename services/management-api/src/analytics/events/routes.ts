@@ -16,7 +16,7 @@ import {
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { readListFilters } from '../property-filters/parse-property-filters.ts';
 import { parseElements } from './elements.ts';
-import { createEventPageReader, createEventRead, type OtherStore, readStoredEvent } from './reads.ts';
+import { createEventPageReader, createEventRead, type TimeLimitedEventStore, readStoredEvent } from './reads.ts';
 import { eventExample, eventFilterQuery, eventPage, owners, shownEvent, shownEventExample } from './schema.ts';
 import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, readEvents } from './store.ts';
 
@@ -47,10 +47,10 @@ export interface EventDeps {
   sql: Sql;
   searches: Searches;
   /** The event store, or null if events are in PostgreSQL. */
-  otherStore: OtherStore | null;
+  externalEventStore: TimeLimitedEventStore | null;
 }
 
-export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { pages: LargePages }) {
+export function eventRoutes({ sql, searches, externalEventStore, pages }: EventDeps & { pages: LargePages }) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -98,9 +98,9 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
         const isOldestFirst = !orderBy.includes('-');
         const signal = request.disconnectSignal();
         const reading = (on: Sql) =>
-          createEventRead(otherStore, { sql: on, projectId, signal, isRepeated: filter.properties === null });
+          createEventRead(externalEventStore, { sql: on, projectId, signal, isRepeated: filter.properties === null });
         const page = createEventPageReader(reading(sql));
-        const read = otherStore === null ? readEventsOf(sql, projectId) : page.read;
+        const read = externalEventStore === null ? readEventsOf(sql, projectId) : page.read;
         return pages.page(request, {
           behind: decodeTimePosition(decodeCursor(timePosition, cursor)),
           limit,
@@ -110,7 +110,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
             const find = (on: Sql) => page.findKeys(reading(on), filter, window);
             // PostgreSQL reads the first page from an index. Any other store has to read more events, so the request
             // counts as a search.
-            const isWalk = otherStore !== null || isSearch(filter) || keys.offset > 0;
+            const isWalk = externalEventStore !== null || isSearch(filter) || keys.offset > 0;
             return isWalk ? searches.run({ caller, target }, suggestFasterParameters(query), find) : find(sql);
           },
           async read(keys, maxBytes) {
@@ -129,7 +129,7 @@ function notAnOrder(given: string): AppError {
   return new AppError('invalid', detail, { code: 'invalid_choice', attr: 'orderBy' });
 }
 
-export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
+export function eventItemRoute({ sql, searches, externalEventStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: environmentBasePaths(sql),
@@ -147,14 +147,18 @@ export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
       const { environmentId } = target;
       const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid);
       const kept = isUuid ? await readEvent(sql, environmentId, uuid) : undefined;
-      const readOther = () =>
+      const readExternalEvent = () =>
         searches.run({ caller, target }, null, (on) =>
           readStoredEvent(
-            createEventRead(otherStore, { sql: on, projectId: environmentId, signal: request.disconnectSignal() }),
+            createEventRead(externalEventStore, {
+              sql: on,
+              projectId: environmentId,
+              signal: request.disconnectSignal(),
+            }),
             uuid,
           ),
         );
-      const row = kept ?? (isUuid && otherStore !== null ? await readOther() : undefined);
+      const row = kept ?? (isUuid && externalEventStore !== null ? await readExternalEvent() : undefined);
       if (row === undefined) throw new AppError('not_found', 'Not found.');
       const [shown] = await withCurrentPersons(sql, environmentId, [row]);
       if (shown === undefined) throw new AppError('not_found', 'Not found.');

@@ -1,6 +1,6 @@
 import { createPersonalApiKey } from '@millrace/accounts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { PD } from '../../testing/expected-errors.ts';
+import { permissionDenied } from '../../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson } from '../../testing/stored-data.ts';
 
@@ -103,5 +103,5 @@ it('requires the scope person:read to list related persons', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
     ...{ actor: null, userId: tenant.userId, label: 'groups only', scopes: ['group:read'] },
   });
-  expect(await get('id=a', value)).toMatchObject(PD("API key missing required scope 'person:read'"));
+  expect(await get('id=a', value)).toMatchObject(permissionDenied("API key missing required scope 'person:read'"));
 });

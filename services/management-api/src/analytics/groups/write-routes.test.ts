@@ -1,5 +1,5 @@
 import { createTestTenant, startServer, type TestServer, type TestTenant } from '@millrace/testing';
-import { NF } from '../../testing/expected-errors.ts';
+import { notFound } from '../../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { storeGroup } from '../../testing/stored-data.ts';
 
@@ -73,5 +73,5 @@ it.each([
 
 it('returns 404 for setting a property of a group that does not exist', async () => {
   const response = await send('update_property/?group_type_index=0&group_key=zeta', { key: 'a', value: 1 });
-  expect([response, received]).toMatchObject([NF('Not found.'), []]);
+  expect([response, received]).toMatchObject([notFound('Not found.'), []]);
 });

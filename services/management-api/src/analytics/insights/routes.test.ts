@@ -1,5 +1,5 @@
 import { createPersonalApiKey } from '@millrace/accounts';
-import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -202,27 +202,31 @@ test.each<[string, object, object]>([
   [
     'insight-244: an unknown query kind',
     { query: { kind: 'NoQuery' } },
-    VE('invalid_choice', 'query__kind', `This kind of query is not supported. Choose one of: ${kinds}.`),
+    validationError('invalid_choice', 'query__kind', `This kind of query is not supported. Choose one of: ${kinds}.`),
   ],
   [
     'insight-244: SQL in a node for other kinds',
     inner({ kind: 'HogQLQuery' }),
-    VE('invalid_choice', 'query__source__kind', `This kind of query is not supported. Choose one of: ${charts}.`),
+    validationError(
+      'invalid_choice',
+      'query__source__kind',
+      `This kind of query is not supported. Choose one of: ${charts}.`,
+    ),
   ],
   [
     'a query without a kind',
     { query: {} },
-    VE('required', 'query__kind', `This field is required. Choose one of: ${kinds}.`),
+    validationError('required', 'query__kind', `This field is required. Choose one of: ${kinds}.`),
   ],
   [
     'a wrapped query without a kind',
     inner({}),
-    VE('required', 'query__source__kind', `This field is required. Choose one of: ${charts}.`),
+    validationError('required', 'query__source__kind', `This field is required. Choose one of: ${charts}.`),
   ],
   [
     'no source',
     inner(null),
-    VE(
+    validationError(
       'invalid_input',
       'query__source',
       "`query.source` is required if `query.kind` is 'InsightVizNode'. It contains the query to run.",
@@ -231,17 +235,17 @@ test.each<[string, object, object]>([
   [
     'a text',
     { query: 'trends' },
-    VE('not_a_dict', 'query', 'Expected a dictionary of items but got type "str". Send a JSON object.'),
+    validationError('not_a_dict', 'query', 'Expected a dictionary of items but got type "str". Send a JSON object.'),
   ],
   [
     'a query that is too long',
     { query: { kind: 'TrendsQuery', text: 'x'.repeat(128 * 1024) } },
-    VE('max_length', 'query', '`query` must not exceed 128 KiB.'),
+    validationError('max_length', 'query', '`query` must not exceed 128 KiB.'),
   ],
   [
     'filters of old',
     { filters: { insight: 'TRENDS' } },
-    VE(
+    validationError(
       'invalid_input',
       'filters',
       'Insights defined by `filters`, the older format, are not supported. Send `query` instead.',
@@ -250,7 +254,7 @@ test.each<[string, object, object]>([
   [
     'insight-264: a name that is too long',
     { name: 'x'.repeat(401) },
-    VE('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
+    validationError('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
   ],
 ])('returns 400 for an insight: %s', async (_what, body, refused) => {
   const { id } = await made({ query: trends });
@@ -270,7 +274,7 @@ test('insight-245: finds the same insight by numeric ID and by short ID', async 
   await api.database.sql.query('UPDATE insight SET short_id = $2 WHERE id = $1', [one.id, String(two.id)]);
   expect((await read(two.id)).body.id).toBe(two.id);
   for (const name of ['0', '-1', 'nobody12', '99999999999999', '2147483647', '%00']) {
-    expect(await read(name)).toMatchObject(NF());
+    expect(await read(name)).toMatchObject(notFound());
   }
 });
 
@@ -312,8 +316,8 @@ test('insight-251: does not update `last_modified_at` when an insight becomes a 
 test('insight-252, insight-253: hides a deleted insight, and restores it on request', async () => {
   const { id, short_id } = await made({ name: 'One' });
   expect(await change(id, { deleted: true })).toMatchObject({ status: 200, body: { deleted: true } });
-  expect(await read(id)).toMatchObject(NF());
-  expect(await read(short_id)).toMatchObject(NF());
+  expect(await read(id)).toMatchObject(notFound());
+  expect(await read(short_id)).toMatchObject(notFound());
   expect(await names('')).toEqual([]);
   // After an interruption, Terraform sends the same deletion again.
   expect((await change(id, { deleted: true })).status).toBe(200);
@@ -433,7 +437,7 @@ test('insight-263: allows a key with only the read scope to record views, but no
     scopes: ['insight:read'],
   });
   const { id } = await made({ name: 'One' });
-  const refused = PD("API key missing required scope 'insight:write'");
+  const refused = permissionDenied("API key missing required scope 'insight:write'");
   expect(await create({}, value)).toMatchObject(refused);
   expect(await change(id, { name: 'x' }, value)).toMatchObject(refused);
   expect((await api.send('POST', `${path}${id}/viewed/`, { key: value })).status).toBe(201);
@@ -516,7 +520,7 @@ test('logs every change of an insight, and ignores requests that change nothing'
     ],
   });
   expect((await api.get(`${path}activity/`, acme.M.key)).body.total_count).toBe(4);
-  expect(await api.get(`${path}2000000000/activity/`, acme.M.key)).toMatchObject(NF());
+  expect(await api.get(`${path}2000000000/activity/`, acme.M.key)).toMatchObject(notFound());
 });
 
 test('returns 400 with an explanation for the query URLs of older clients', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { NF, VE } from '../../testing/expected-errors.ts';
+import { notFound, validationError } from '../../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { storePerson } from '../../testing/stored-data.ts';
 
@@ -34,10 +34,10 @@ test('immediately returns 404 for every ID of a deleted person', async () => {
   const { id } = (await get(`${uuid}/`)).body;
   const other = await person('bob');
   expect(await remove(`${uuid}/?delete_events=true`)).toMatchObject({ status: 202, body: undefined });
-  for (const gone of [uuid, id, 'ada', 'anonymous']) expect(await get(`${gone}/`)).toMatchObject(NF());
+  for (const gone of [uuid, id, 'ada', 'anonymous']) expect(await get(`${gone}/`)).toMatchObject(notFound());
   expect(await left()).toEqual([other]);
   expect(await requests()).toEqual([{ person_uuid: uuid, delete_events: true }]);
-  expect(await remove(`${uuid}/`)).toMatchObject(NF());
+  expect(await remove(`${uuid}/`)).toMatchObject(notFound());
 });
 
 test('deletes a person by numeric ID and by distinct ID', async () => {
@@ -46,8 +46,8 @@ test('deletes a person by numeric ID and by distinct ID', async () => {
   expect((await remove('second')).status).toBe(202);
   expect(await left()).toEqual([]);
   expect(await requests()).toMatchObject([{ delete_events: false }, { delete_events: false }]);
-  expect(await remove('second')).toMatchObject(NF());
-  expect(await remove('%00')).toMatchObject(NF());
+  expect(await remove('second')).toMatchObject(notFound());
+  expect(await remove('%00')).toMatchObject(notFound());
 });
 
 test('returns 400 and deletes nothing if the given ID matches two persons', async () => {
@@ -126,7 +126,7 @@ describe('deleting several persons at once', () => {
     [{ ids: [] }, 'ids', 'You need to specify either distinct_ids or ids.'],
     [{ ids: [randomUUID(), 'abc'] }, 'ids__1', 'Must be the UUID or the numeric ID of a person.'],
   ])('returns 400 for %j', async (body, attr, detail) => {
-    expect(await removeAll(body)).toMatchObject(VE('invalid_input', attr, detail));
+    expect(await removeAll(body)).toMatchObject(validationError('invalid_input', attr, detail));
   });
 });
 

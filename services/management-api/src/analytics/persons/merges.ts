@@ -12,7 +12,7 @@ import type { EventDeps } from '../events/routes.ts';
 import { personParams } from './routes.ts';
 import { type MergeEvent, maxMergeEvents, mergeEventIdProperty, mergeEvents, readPerson } from './store.ts';
 
-export function personMergesRoute({ sql, searches, otherStore }: EventDeps) {
+export function personMergesRoute({ sql, searches, externalEventStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: environmentBasePaths(sql),
@@ -40,7 +40,12 @@ export function personMergesRoute({ sql, searches, otherStore }: EventDeps) {
       const distinctIds = ids.map(({ distinct_id }) => distinct_id);
       const events = await searches.run({ caller, target }, null, (on) =>
         listMergeEvents(
-          createEventRead(otherStore, { sql: on, projectId, signal: request.disconnectSignal(), isRepeated: true }),
+          createEventRead(externalEventStore, {
+            sql: on,
+            projectId,
+            signal: request.disconnectSignal(),
+            isRepeated: true,
+          }),
           distinctIds,
         ),
       );

@@ -69,7 +69,7 @@ const personFilterQuery = {
   properties: propertiesQuerySchema(owners),
 };
 
-export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & { pages: LargePages }) {
+export function personRoutes({ sql, searches, externalEventStore, pages }: EventDeps & { pages: LargePages }) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -129,7 +129,10 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
         const signal = request.disconnectSignal();
         const findTimes = (ids: string[]) =>
           searches.run({ caller, target }, null, (on) =>
-            findLatestEventTimes(createEventRead(otherStore, { sql: on, projectId, signal, isRepeated: true }), ids),
+            findLatestEventTimes(
+              createEventRead(externalEventStore, { sql: on, projectId, signal, isRepeated: true }),
+              ids,
+            ),
           );
         const order = orders.find((one) => one === query.order) ?? '-id';
         const behind: PersonPosition | null =

@@ -32,7 +32,7 @@ const bounds =
   `Returns at most ${maxValues} values, most frequent first. Only strings, numbers and booleans of at most ${longestValue} characters ` +
   'are included';
 
-export function propertyValueRoutes({ sql, searches, otherStore }: EventDeps) {
+export function propertyValueRoutes({ sql, searches, externalEventStore }: EventDeps) {
   const common = {
     method: 'GET',
     below: environmentBasePaths(sql),
@@ -56,7 +56,7 @@ export function propertyValueRoutes({ sql, searches, otherStore }: EventDeps) {
         const wanted = { ...query, after: new Date(Date.now() - recentMs) };
         const found = await searches.run({ caller, target }, null, (on) =>
           listEventValues(
-            createEventRead(otherStore, {
+            createEventRead(externalEventStore, {
               sql: on,
               projectId: target.environmentId,
               signal: request.disconnectSignal(),

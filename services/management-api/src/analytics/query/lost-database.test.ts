@@ -13,7 +13,7 @@ import {
   type FaultProxy,
   type TestTenant,
 } from '@millrace/testing';
-import { holdEvents } from '../../testing/hold-events.ts';
+import { lockTable } from '../../testing/lock-table.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent } from '../../testing/stored-data.ts';
 
@@ -64,7 +64,7 @@ const running = async () =>
   ).length;
 
 async function loseQuery(fault: 'cut' | 'refuse', refresh: string) {
-  const lock = await holdEvents(direct);
+  const lock = await lockTable(direct, 'event');
   const response = ask(refresh, { client_query_id: fault });
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });
   await proxy[fault]();

@@ -2,7 +2,7 @@
 
 import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
-import { holdEvents } from '../../testing/hold-events.ts';
+import { lockTable } from '../../testing/lock-table.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
@@ -374,7 +374,7 @@ test.each([
   ['force_async', '2026-11-15'],
 ])('insight-227, insight-228: computes a result in the background: %s', async (refresh, date_to) => {
   const query = { ...trends, dateRange: { date_from: '2026-11-10', date_to } };
-  const lock = await holdEvents(api.database);
+  const lock = await lockTable(api.database, 'event');
   const asked = await ask({ query, refresh });
   const { id } = asked.body.query_status;
   expect([asked.status, asked.body]).toMatchObject([
@@ -406,7 +406,7 @@ test("insight-229, insight-230, insight-232: finds a background query by the cli
 });
 
 test('insight-231: cancels a background query in the database and reports it in the status', async () => {
-  const lock = await holdEvents(api.database);
+  const lock = await lockTable(api.database, 'event');
   await ask({ query: trends, refresh: 'force_async', client_query_id: 'long' });
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });
   await api.send('DELETE', `/api/projects/${own.projectId}/query/long/`, { key: own.personalApiKey });
@@ -456,7 +456,7 @@ test('returns 400 for a query request with an unknown field in addition to `quer
 });
 
 test('insight-231: cancels a background query through the former route', async () => {
-  const lock = await holdEvents(api.database);
+  const lock = await lockTable(api.database, 'event');
   await ask({ query: trends, refresh: 'force_async', client_query_id: 'former' });
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });
   const path = `/api/projects/${own.projectId}/insights/cancel/`;
@@ -477,7 +477,7 @@ test.each([
   ['an insight query', () => trends],
   ['an SQL query', () => ({ kind: 'HogQLQuery', query: 'SELECT count() FROM events' })],
 ])('insight-236: cancels %s in the database when the client disconnects', async (_, query) => {
-  const lock = await holdEvents(api.database);
+  const lock = await lockTable(api.database, 'event');
   const controller = new AbortController();
   const sent = fetch(`${api.url}/api/projects/${own.projectId}/query/`, {
     method: 'POST',

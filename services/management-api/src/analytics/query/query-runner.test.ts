@@ -9,7 +9,7 @@ import { createInProcessStore, type KeyValueStore } from '@millrace/runtime/cach
 import { createTestDatabase, createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { createSearches } from '../../access/searches.ts';
-import { holdEvents } from '../../testing/hold-events.ts';
+import { lockTable } from '../../testing/lock-table.ts';
 import { createMonths } from '../../testing/stored-data.ts';
 import { createQueryRunner, type QueryCaller, type QueryRunner, type RefreshMode } from './query-runner.ts';
 
@@ -151,7 +151,7 @@ test('insight-234: runs at most three queries per project across all processes, 
   // Background runs that previous tests started may still hold slots.
   await eventually(async () => expect(await slots()).toEqual([false, false, false]));
   const others = openQueryRunner(keyValue);
-  const lock = await holdEvents(database);
+  const lock = await lockTable(database, 'event');
   const ask = (of: QueryRunner, until = signal) =>
     of.run(queryCaller, { query: newQuery('day'), refresh: 'blocking', signal: until });
   const running = [ask(queryRunner), ask(queryRunner), ask(others)];
@@ -181,7 +181,7 @@ test('runs identical concurrent queries only once, and stops when no caller wait
       return value;
     },
   });
-  const lock = await holdEvents(database);
+  const lock = await lockTable(database, 'event');
   const query = newQuery('day');
   const ask = (until: AbortSignal, now: Date) =>
     shared.run(queryCaller, { query, refresh: 'blocking', signal: until, now });
@@ -227,7 +227,7 @@ test('uses only the old or only the new project settings if they change while a 
 
 test('insight-235: cancels a query that exceeds its time limit, returns an error, and runs the next query', async () => {
   const hasty = openQueryRunner(keyValue, 700);
-  const lock = await holdEvents(database);
+  const lock = await lockTable(database, 'event');
   const query = newQuery('day');
   const late = await hasty.run(queryCaller, { query, refresh: 'blocking', signal }).catch((error: unknown) => error);
   const running =

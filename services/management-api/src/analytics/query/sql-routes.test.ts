@@ -1,7 +1,7 @@
 // Tests SQL queries through the API: table descriptions, cached results, and many concurrent queries.
 
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
-import { holdEvents } from '../../testing/hold-events.ts';
+import { lockTable } from '../../testing/lock-table.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 let api: TestApi;
@@ -79,7 +79,7 @@ test('computes a cached query again when the type of a property in it changes', 
 
 test('leaves a connection for other projects while a project sends twenty SQL queries at the same time', async () => {
   const other = await createTestTenant(api.database);
-  const lock = await holdEvents(api.database, 'cohort_member');
+  const lock = await lockTable(api.database, 'cohort_member');
   const all = Array.from({ length: 20 }, (_, at) => ask(sqlQuery(`SELECT count() + ${at} AS n FROM cohort_people`)));
   const running = async () => {
     const [row] = await api.database.sql.query<{ count: number }>(

@@ -15,7 +15,7 @@ interface PageDeps {
  * Serves the page of a public link at `/shared/<token>`, and at `/embedded/<token>` for frames on other sites. The page
  * is the same for every link. The status depends on the token, so that programs can detect a link that was turned off.
  */
-export function sharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRoute[] {
+export function createSharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRoute[] {
   return (['/shared', '/embedded'] as const).map((path) => ({
     path: `${path}/:access_token`,
     methods: ['GET', 'HEAD'],

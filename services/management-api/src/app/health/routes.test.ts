@@ -132,7 +132,7 @@ test('without an event log, reports everything except the lag', async () => {
 });
 
 test('reports how old the latest events and persons in ClickHouse are', async () => {
-  const copied = await startTestApi({ otherStore: { events: {} as EventStore, maxMs: 1000 } });
+  const copied = await startTestApi({ externalEventStore: { events: {} as EventStore, maxMs: 1000 } });
   const own = await createTestTenant(copied.database);
   const { sql } = copied.database;
   const ages = async () => (await healthOf(own, copied)).clickhouse;

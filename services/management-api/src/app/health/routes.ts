@@ -9,7 +9,7 @@ import { Type } from 'typebox';
 import manifest from '../../../../../package.json' with { type: 'json' };
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import type { OtherStore } from '../../analytics/events/reads.ts';
+import type { TimeLimitedEventStore } from '../../analytics/events/reads.ts';
 import type { DeadLetterLog } from '../../operations/dead-letters/read-dead-letters.ts';
 import { createWaitingCount } from '../../operations/dead-letters/waiting-count.ts';
 import type { TopicLag } from '../../operations/live/lag.ts';
@@ -32,10 +32,10 @@ interface HealthDeps {
   /** Null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
   /** Null if queries read from PostgreSQL. */
-  otherStore: OtherStore | null;
+  externalEventStore: OtherStore | null;
 }
 
-export function healthOfProjectRoutes({ sql, live, deadLetterLog, otherStore }: HealthDeps) {
+export function healthOfProjectRoutes({ sql, live, deadLetterLog, externalEventStore }: HealthDeps) {
   const waiting = deadLetterLog && createWaitingCount({ sql, log: deadLetterLog });
   return defineRoutes({
     method: 'GET',
@@ -60,7 +60,7 @@ export function healthOfProjectRoutes({ sql, live, deadLetterLog, otherStore }: 
         ask(waiting ? waiting.count(environmentId) : Promise.reject(withoutLog())),
         ask(countConnections(sql)),
         ask(hasSqlRole(sql)),
-        ask(otherStore === null ? Promise.resolve(null) : readCopiedUntil(sql)),
+        ask(externalEventStore === null ? Promise.resolve(null) : readCopiedUntil(sql)),
       ]);
       const dropped = warnings.value?.filter((one) => findWarningKind(one).outcome === 'dropped');
       return {

@@ -88,7 +88,7 @@ td,th{text-align:left;vertical-align:top;padding:.15rem .75rem .15rem 0}section{
 /** Allows only the documentation page's own style sheet, and no scripts. */
 const docsContentSecurityPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-export function docsPage(routes: readonly Route<Caller>[]): PageRoute {
+export function createDocsPage(routes: readonly Route<Caller>[]): PageRoute {
   let html: Buffer | undefined;
   return {
     path: docsPath,

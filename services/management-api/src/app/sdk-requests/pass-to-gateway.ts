@@ -89,7 +89,7 @@ const sharedPaths = ['/api/projects/:project_id', '/api/environments/:project_id
 );
 
 /** Creates page routes for the requests that are forwarded to the gateway: flag definitions and remote config. */
-export function gatewayPages(pass: (request: IncomingMessage, response: ServerResponse) => void): PageRoute[] {
+export function createGatewayPages(pass: (request: IncomingMessage, response: ServerResponse) => void): PageRoute[] {
   const page: Omit<PageRoute, 'path'> = {
     methods: ['GET', 'HEAD'],
     serve({ incoming, response }) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey } from '@millrace/accounts';
 import type { Scope } from '@millrace/contracts';
 import { createTestProject, keepLogs, waitOutStepEnd } from '@millrace/testing';
-import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi, type TestResponse, testSecretBox } from '../../testing/start-test-api.ts';
 
@@ -118,8 +118,8 @@ test('export-003, export-012, export-014, export-021, export-032, export-033: re
   const { id } = await created();
   const key = acme.off.personalApiKey;
   for (const [where, refusal] of [
-    [path, PD("You don't have access to the project.")],
-    [ofOrganization, PD()],
+    [path, permissionDenied("You don't have access to the project.")],
+    [ofOrganization, permissionDenied()],
   ] as const) {
     expect(await create({}, where, key)).toMatchObject(refusal);
     expect(await api.get(`${where}${id}/`, key)).toMatchObject(refusal);
@@ -129,20 +129,22 @@ test('export-003, export-012, export-014, export-021, export-032, export-033: re
       expect(await api.send('POST', `${where}${id}/${action}/`, { key })).toMatchObject(refusal);
     }
   }
-  expect(await api.get(`/api/organizations/${acme.off.organizationId}/batch_exports/${id}/`, key)).toMatchObject(NF());
+  expect(await api.get(`/api/organizations/${acme.off.organizationId}/batch_exports/${id}/`, key)).toMatchObject(
+    notFound(),
+  );
   expect(await read(id)).toMatchObject({ paused: false });
 });
 
 test('export-012, export-014, export-021, export-032: returns 404 for an export at the path of another project', async () => {
   const { id } = await created();
   const { key } = acme.M;
-  expect(await api.get(`${otherProject}${id}/`, key)).toMatchObject(NF());
-  expect(await api.send('DELETE', `${otherProject}${id}/`, { key })).toMatchObject(NF());
-  expect(await api.send('PATCH', `${otherProject}${id}/`, { key, body: { name: 'x' } })).toMatchObject(NF());
+  expect(await api.get(`${otherProject}${id}/`, key)).toMatchObject(notFound());
+  expect(await api.send('DELETE', `${otherProject}${id}/`, { key })).toMatchObject(notFound());
+  expect(await api.send('PATCH', `${otherProject}${id}/`, { key, body: { name: 'x' } })).toMatchObject(notFound());
   for (const action of ['pause', 'unpause', 'backfill']) {
-    expect(await api.send('POST', `${otherProject}${id}/${action}/`, { key })).toMatchObject(NF());
+    expect(await api.send('POST', `${otherProject}${id}/${action}/`, { key })).toMatchObject(notFound());
   }
-  for (const name of ['abc', randomUUID()]) expect(await api.get(`${path}${name}/`, key)).toMatchObject(NF());
+  for (const name of ['abc', randomUUID()]) expect(await api.get(`${path}${name}/`, key)).toMatchObject(notFound());
 });
 
 const query = `SELECT toString(uuid) AS uuid, 'test' AS test, 1 + 1 AS n, event FROM events WHERE event != 'noise'`;
@@ -209,13 +211,13 @@ test.each([
 ])('%s: returns 400 for an export with the query %s', async (_, hogql_query, detail) => {
   const { id } = await created();
   for (const response of [await create({ hogql_query }), await change(id, { hogql_query })])
-    expect(response).toMatchObject(VE('invalid_input', 'hogql_query', expect.stringMatching(detail)));
+    expect(response).toMatchObject(validationError('invalid_input', 'hogql_query', expect.stringMatching(detail)));
   expect((await read(id)).schema).toBeNull();
 });
 
 test('returns 400 for a query that does not fit the exported model or the destination', async () => {
   const withoutId = 'SELECT event FROM events';
-  const refused = (detail: RegExp) => VE('invalid_input', 'hogql_query', expect.stringMatching(detail));
+  const refused = (detail: RegExp) => validationError('invalid_input', 'hogql_query', expect.stringMatching(detail));
   expect(await create({ hogql_query: query, model: 'persons' })).toMatchObject(refused(/only be used with the model/));
   expect(await create({ hogql_query: withoutId, destination: postgres })).toMatchObject(refused(/must select `uuid`/));
   const shadowed = 'SELECT event AS uuid FROM events';
@@ -347,8 +349,8 @@ test('export-019, export-020: deletes an export and cancels its backfills and ru
   await storeRun(id, { status: 'Running' });
   const response = await api.send('DELETE', `${path}${id}/`, { key: acme.M.key });
   expect([response.status, response.body]).toEqual([204, undefined]);
-  expect(await api.get(`${path}${id}/`, acme.M.key)).toMatchObject(NF());
-  expect(await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).toMatchObject(NF());
+  expect(await api.get(`${path}${id}/`, acme.M.key)).toMatchObject(notFound());
+  expect(await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).toMatchObject(notFound());
   const { sql } = api.database;
   for (const table of ['batch_export_backfill', 'batch_export_run']) {
     expect(await sql.query(`SELECT status FROM ${table} WHERE batch_export_id = $1`, [id])).toEqual([
@@ -360,7 +362,7 @@ test('export-019, export-020: deletes an export and cancels its backfills and ru
 test('export-023, export-024: PUT requires name, destination and interval, and keeps all other fields', async () => {
   const { id } = await created({ end_at: '2100-01-01T00:00:00Z' });
   expect(await change(id, { name: 'n', interval: 'day' }, 'PUT')).toMatchObject(
-    VE('required', 'destination', 'This field is required.'),
+    validationError('required', 'destination', 'This field is required.'),
   );
   expect(await change(id, { ...valid, interval: 'day' }, 'PUT')).toMatchObject({
     status: 200,
@@ -401,7 +403,7 @@ test("export-025: merges changes into a destination's settings, keeps the secret
 
 describe('stored secrets of an export', () => {
   const keep = (what: string, names: string) =>
-    VE(
+    validationError(
       'invalid_input',
       'destination',
       `'${what}' changed, so you must also send ${names} again. Otherwise the stored secrets would be sent to a different server.`,
@@ -472,32 +474,32 @@ test('returns 404 for exports of a private environment at every path', async () 
   expect(ids(await list(acme.A.key))).toContain(id);
   expect(ids(await list(acme.M.key))).not.toContain(id);
   const key = acme.M.key;
-  expect(await api.get(`${ofOrganization}${id}/`, key)).toMatchObject(NF());
+  expect(await api.get(`${ofOrganization}${id}/`, key)).toMatchObject(notFound());
   for (const method of ['PATCH', 'DELETE'] as const) {
-    expect(await api.send(method, `${ofOrganization}${id}/`, { key, body: {} })).toMatchObject(NF());
+    expect(await api.send(method, `${ofOrganization}${id}/`, { key, body: {} })).toMatchObject(notFound());
   }
   for (const action of ['pause', 'unpause', 'backfill']) {
-    expect(await api.send('POST', `${ofOrganization}${id}/${action}/`, { key, body: {} })).toMatchObject(NF());
+    expect(await api.send('POST', `${ofOrganization}${id}/${action}/`, { key, body: {} })).toMatchObject(notFound());
   }
 });
 
 describe('unsupported export settings', () => {
-  const refuses = (detail: string) => VE('invalid_input', 'destination', detail);
+  const refuses = (detail: string) => validationError('invalid_input', 'destination', detail);
   const withConfig = (type: string, config: Record<string, unknown>) => ({ destination: { type, config } });
   const pg = postgres.config;
-  test.each<[string, Record<string, unknown>, ReturnType<typeof VE>]>([
+  test.each<[string, Record<string, unknown>, ReturnType<typeof validationError>]>([
     ...['Snowflake', 'BigQuery', 'Redshift', 'HTTP', 'NoOp', 'toString', ''].map(
-      (type): [string, Record<string, unknown>, ReturnType<typeof VE>] => [
+      (type): [string, Record<string, unknown>, ReturnType<typeof validationError>] => [
         `a destination ${type}`,
         withConfig(type, {}),
-        VE(
+        validationError(
           'invalid_choice',
           'destination__type',
           `"${type}" is not a supported destination type. Supported types: S3, Postgres.`,
         ),
       ],
     ),
-    ['no type', { destination: {} }, VE('required', 'destination__type', 'This field is required.')],
+    ['no type', { destination: {} }, validationError('required', 'destination__type', 'This field is required.')],
     ['no config', { destination: { type: 'S3' } }, refuses("Configuration missing required field: 'bucket_name'")],
     ['an unknown setting', withConfig('Postgres', { ...pg, x: 1 }), refuses("Configuration has unknown field/s: 'x'")],
     [
@@ -529,29 +531,29 @@ describe('unsupported export settings', () => {
     [
       'sessions',
       { model: 'sessions' },
-      VE('invalid_choice', 'model', '"sessions" is not a valid choice. Choose one of: events, persons.'),
+      validationError('invalid_choice', 'model', '"sessions" is not a valid choice. Choose one of: events, persons.'),
     ],
     [
       'another interval',
       { interval: 'month' },
-      VE(
+      validationError(
         'invalid_choice',
         'interval',
         '"month" is not a valid choice. Choose one of: hour, day, week, every 5 minutes, every 15 minutes.',
       ),
     ],
-    ['no name', { name: '' }, VE('blank', 'name', 'This field may not be blank.')],
+    ['no name', { name: '' }, validationError('blank', 'name', 'This field may not be blank.')],
     [
       'an end before the start',
       { start_at: '2026-01-02', end_at: '2026-01-01' },
-      VE('invalid_input', 'end_at', "'end_at' must be later than 'start_at'."),
+      validationError('invalid_input', 'end_at', "'end_at' must be later than 'start_at'."),
     ],
   ])('%s', async (_name, body, expected) => expect(await create(body)).toMatchObject(expected));
 
   test('returns 400 for creating an export with an empty body, or at the path of an organization', async () => {
-    expect(await post('', {})).toMatchObject(VE('required', 'name', 'This field is required.'));
+    expect(await post('', {})).toMatchObject(validationError('required', 'name', 'This field is required.'));
     expect(await create({}, ofOrganization)).toMatchObject(
-      VE('invalid_input', null, expect.stringContaining('belongs to one environment')),
+      validationError('invalid_input', null, expect.stringContaining('belongs to one environment')),
     );
   });
 });
@@ -587,7 +589,7 @@ describe('backfills of an export', () => {
     const cancel = `${id}/backfills/${encodeURIComponent(backfill_id)}/cancel`;
     expect(await post(cancel)).toMatchObject({ status: 200, body: { cancelled: true } });
     expect(await post(cancel)).toMatchObject(
-      VE('invalid_input', null, "Cannot cancel a backfill that is in 'Cancelled' status"),
+      validationError('invalid_input', null, "Cannot cancel a backfill that is in 'Cancelled' status"),
     );
     expect((await backfills(id))[0]).toMatchObject({ status: 'Cancelled', finished_at: expect.any(String) });
     const asked = { id: backfill_id, start_at: '2021-01-01T00:00:00Z', end_at: '2021-01-01T01:00:00Z' };
@@ -619,7 +621,7 @@ describe('backfills of an export', () => {
     ['export-031 reversed', '2021-01-02T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
   ])('%s: returns 400 for a backfill from %s to %s', async (_name, start, end, detail) => {
     const { id } = await created();
-    const refusal = VE('invalid_input', null, expect.stringContaining(detail));
+    const refusal = validationError('invalid_input', null, expect.stringContaining(detail));
     expect(await post(`${id}/backfill`, range(start, end))).toMatchObject(refusal);
     expect(await preview(id, range(start, end))).toMatchObject(refusal);
   });
@@ -649,7 +651,7 @@ describe('backfills of an export', () => {
     for (let number = 1; number < 10; number += 1) {
       expect(await post(`${id}/backfill`, range(day(number), day(number + 1)))).toMatchObject(ok);
     }
-    const refusal = VE(
+    const refusal = validationError(
       'invalid_input',
       null,
       'An export can have at most 10 backfills running at the same time. Wait until one finishes, or cancel one.',
@@ -701,7 +703,7 @@ describe('runs of an export', () => {
         bytes_exported: null,
       },
     });
-    expect(await api.get(`${path}${id}/runs/${randomUUID()}/`, acme.M.key)).toMatchObject(NF());
+    expect(await api.get(`${path}${id}/runs/${randomUUID()}/`, acme.M.key)).toMatchObject(notFound());
     expect(await post(`${id}/runs/${done}/retry`)).toMatchObject({
       status: 200,
       body: { backfill_id: `${id}-Backfill-2026-11-10T10:00:00Z-2026-11-10T11:00:00Z` },
@@ -712,7 +714,7 @@ describe('runs of an export', () => {
       ['deleted', 'run'],
     ]);
     expect(await post(`${id}/runs/${done}/cancel`)).toMatchObject(
-      VE('invalid_input', null, "Cannot cancel a run that is in 'Completed' status"),
+      validationError('invalid_input', null, "Cannot cancel a run that is in 'Completed' status"),
     );
   });
 });
@@ -825,7 +827,7 @@ test('export-034: returns 403 for an export and names the scope that the key lac
     label: 'reader',
     scopes: ['batch_export:read', 'project:write'] satisfies Scope[],
   });
-  const refusal = PD("API key missing required scope 'batch_export:write'");
+  const refusal = permissionDenied("API key missing required scope 'batch_export:write'");
   expect(await api.send('POST', `${ofOrganization}${id}/pause/`, { key })).toMatchObject(refusal);
   expect((await api.get(`${ofOrganization}${id}/`, key)).status).toBe(200);
 });

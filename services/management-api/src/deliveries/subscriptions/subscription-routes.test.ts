@@ -1,5 +1,5 @@
 import { createTestTenant, keepLogs } from '@millrace/testing';
-import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -305,26 +305,34 @@ test('subscription-016: omits a subscription deleted by PATCH from the list, and
 
 describe('invalid subscriptions', () => {
   const text = (detail: string) => expect.stringContaining(detail);
-  test.each<[string, Record<string, unknown>, ReturnType<typeof VE>]>([
+  test.each<[string, Record<string, unknown>, ReturnType<typeof validationError>]>([
     [
       'subscription-018 target_type sms',
       { target_type: 'sms' },
-      VE('invalid_choice', 'target_type', '"sms" is not a valid choice. Choose one of: email, slack, webhook.'),
+      validationError(
+        'invalid_choice',
+        'target_type',
+        '"sms" is not a valid choice. Choose one of: email, slack, webhook.',
+      ),
     ],
     [
       'subscription-018 target_type null',
       { target_type: null },
-      VE('null', 'target_type', 'This field may not be null.'),
+      validationError('null', 'target_type', 'This field may not be null.'),
     ],
     [
       'subscription-018 target_type empty',
       { target_type: '' },
-      VE('invalid_choice', 'target_type', '"" is not a valid choice. Choose one of: email, slack, webhook.'),
+      validationError(
+        'invalid_choice',
+        'target_type',
+        '"" is not a valid choice. Choose one of: email, slack, webhook.',
+      ),
     ],
     [
       'subscription-019',
       { frequency: 'hourly' },
-      VE(
+      validationError(
         'invalid_choice',
         'frequency',
         '"hourly" is not a valid choice. Choose one of: daily, weekly, monthly, yearly.',
@@ -333,7 +341,7 @@ describe('invalid subscriptions', () => {
     [
       'subscription-020 a bad weekday',
       { byweekday: ['monday', 'funday'] },
-      VE(
+      validationError(
         'invalid_choice',
         'byweekday__1',
         '"funday" is not a valid choice. Choose one of: monday, tuesday, wednesday, thursday, friday, saturday, sunday.',
@@ -342,53 +350,89 @@ describe('invalid subscriptions', () => {
     [
       'subscription-020 a weekday that is not a list',
       { byweekday: 'monday' },
-      VE('not_a_list', 'byweekday', 'Expected a list of items but got type "str". Send a JSON array.'),
+      validationError('not_a_list', 'byweekday', 'Expected a list of items but got type "str". Send a JSON array.'),
     ],
     [
       'subscription-021 insight as a string',
       { insight: 'abc' },
-      VE('incorrect_type', 'insight', 'Incorrect type. Expected pk value, received str.'),
+      validationError('incorrect_type', 'insight', 'Incorrect type. Expected pk value, received str.'),
     ],
     [
       'subscription-021 insight true',
       { insight: true },
-      VE('incorrect_type', 'insight', 'Incorrect type. Expected pk value, received bool.'),
+      validationError('incorrect_type', 'insight', 'Incorrect type. Expected pk value, received bool.'),
     ],
-    ['insight 0', { insight: 0 }, VE('does_not_exist', 'insight', 'Invalid pk "0" - object does not exist.')],
-    ['subscription-023 start_date as a word', { start_date: 'tomorrow' }, VE('invalid_input', 'start_date', dateText)],
-    ['subscription-023 start_date as a number', { start_date: 5 }, VE('invalid_input', 'start_date', dateText)],
-    ['subscription-023 start_date null', { start_date: null }, VE('null', 'start_date', 'This field may not be null.')],
+    [
+      'insight 0',
+      { insight: 0 },
+      validationError('does_not_exist', 'insight', 'Invalid pk "0" - object does not exist.'),
+    ],
+    [
+      'subscription-023 start_date as a word',
+      { start_date: 'tomorrow' },
+      validationError('invalid_input', 'start_date', dateText),
+    ],
+    [
+      'subscription-023 start_date as a number',
+      { start_date: 5 },
+      validationError('invalid_input', 'start_date', dateText),
+    ],
+    [
+      'subscription-023 start_date null',
+      { start_date: null },
+      validationError('null', 'start_date', 'This field may not be null.'),
+    ],
     [
       'subscription-025',
       { title: 'x'.repeat(101) },
-      VE('max_length', 'title', 'Ensure this field has no more than 100 characters.'),
+      validationError('max_length', 'title', 'Ensure this field has no more than 100 characters.'),
     ],
-    ['interval 0', { interval: 0 }, VE('min_value', 'interval', 'Ensure this value is greater than or equal to 1.')],
-    ['count 0', { count: 0 }, VE('min_value', 'count', 'Ensure this value is greater than or equal to 1.')],
-    ['bysetpos 0', { byweekday: ['monday'], bysetpos: 0 }, VE('invalid_input', 'bysetpos', text('between 1 and 366'))],
+    [
+      'interval 0',
+      { interval: 0 },
+      validationError('min_value', 'interval', 'Ensure this value is greater than or equal to 1.'),
+    ],
+    [
+      'count 0',
+      { count: 0 },
+      validationError('min_value', 'count', 'Ensure this value is greater than or equal to 1.'),
+    ],
+    [
+      'bysetpos 0',
+      { byweekday: ['monday'], bysetpos: 0 },
+      validationError('invalid_input', 'bysetpos', text('between 1 and 366')),
+    ],
     [
       'bysetpos 367',
       { byweekday: ['monday'], bysetpos: 367 },
-      VE('invalid_input', 'bysetpos', text('between 1 and 366')),
+      validationError('invalid_input', 'bysetpos', text('between 1 and 366')),
     ],
-    ['no address', { target_value: 'a' }, VE('invalid_input', 'target_value', 'Enter a valid email address.')],
-    ['only commas', { target_value: ',,' }, VE('invalid_input', 'target_value', 'Enter a valid email address.')],
-    ['blank', { target_value: '  ' }, VE('blank', 'target_value', 'This field may not be blank.')],
+    [
+      'no address',
+      { target_value: 'a' },
+      validationError('invalid_input', 'target_value', 'Enter a valid email address.'),
+    ],
+    [
+      'only commas',
+      { target_value: ',,' },
+      validationError('invalid_input', 'target_value', 'Enter a valid email address.'),
+    ],
+    ['blank', { target_value: '  ' }, validationError('blank', 'target_value', 'This field may not be blank.')],
     [
       'an invalid webhook URL',
       { target_type: 'webhook', target_value: 'ftp://x' },
-      VE('invalid_input', 'target_value', 'Enter a valid URL.'),
+      validationError('invalid_input', 'target_value', 'Enter a valid URL.'),
     ],
   ])('%s', async (_name, body, expected) => expect(await create(body)).toMatchObject(expected));
 
   test('subscription-017: returns 400 for a subscription with an empty body', async () => {
     expect(await api.send('POST', path, { key: acme.M.key, body: {} })).toMatchObject(
-      VE('required', 'target_type', 'This field is required.'),
+      validationError('required', 'target_type', 'This field is required.'),
     );
   });
 
   const nothing = (name: string, id: number) =>
-    VE('does_not_exist', name, `Invalid pk "${id}" - object does not exist.`);
+    validationError('does_not_exist', name, `Invalid pk "${id}" - object does not exist.`);
 
   test('subscription-021: returns 400 for a subscription to an insight or dashboard that does not exist', async () => {
     for (const name of ['insight', 'dashboard']) {
@@ -427,7 +471,7 @@ test('subscription-024: accepts a time with an offset and returns it in UTC', as
 test('subscription-026, subscription-027: PUT requires the same subscription fields as POST, and PATCH requires none', async () => {
   const { body } = await create({ count: 4 });
   expect(await change(body.id, { title: 'x' }, 'PUT')).toMatchObject(
-    VE('required', 'target_type', 'This field is required.'),
+    validationError('required', 'target_type', 'This field is required.'),
   );
   expect(await change(body.id, {})).toMatchObject({ status: 200, body: { ...body } });
   const { target_type, target_value, frequency, start_date } = valid;
@@ -440,15 +484,15 @@ test('subscription-026, subscription-027: PUT requires the same subscription fie
 test("returns 404 for another project's subscriptions, and 403 for another organization's environment", async () => {
   const { body } = await create();
   const { off } = acme;
-  expect(await read(2_000_000_000)).toMatchObject(NF());
-  expect(await api.get(`${path}99999999999/`, acme.M.key)).toMatchObject(NF());
-  expect(await api.get(`${path}abc/`, acme.M.key)).toMatchObject(NF());
+  expect(await read(2_000_000_000)).toMatchObject(notFound());
+  expect(await api.get(`${path}99999999999/`, acme.M.key)).toMatchObject(notFound());
+  expect(await api.get(`${path}abc/`, acme.M.key)).toMatchObject(notFound());
   expect(await api.get(`${path}${body.id}/`, off.personalApiKey)).toMatchObject(
-    PD("You don't have access to the project."),
+    permissionDenied("You don't have access to the project."),
   );
   expect(
     await api.get(`/api/environments/${off.projectId}/subscriptions/${body.id}/`, off.personalApiKey),
-  ).toMatchObject(NF());
+  ).toMatchObject(notFound());
 });
 
 test('keeps concurrent changes to different subscription fields', async () => {
@@ -512,7 +556,7 @@ describe('the subscription limit of an organization', () => {
     actors = await createActors(small.database);
   });
   afterAll(() => small.stop());
-  const refusal = VE(
+  const refusal = validationError(
     'limit_exceeded',
     null,
     'An organization can have at most 2 subscriptions. Delete one that you no longer need.',

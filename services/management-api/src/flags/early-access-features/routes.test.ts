@@ -1,4 +1,4 @@
-import { NF, VE } from '../../testing/expected-errors.ts';
+import { notFound, validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -98,8 +98,8 @@ test('deletes a feature permanently, and keeps its flag without enrollment, whic
   const { body } = await create({ feature_flag_id: flag });
   expect(await send('PATCH', `${flagPath}${flag}/`, { deleted: true })).toMatchObject({ status: 400 });
   expect(await send('DELETE', `${path}${body.id}/`)).toMatchObject({ status: 204 });
-  expect(await api.get(`${path}${body.id}/`, acme.M.key)).toMatchObject(NF());
-  expect(await send('DELETE', `${path}${body.id}/`)).toMatchObject(NF());
+  expect(await api.get(`${path}${body.id}/`, acme.M.key)).toMatchObject(notFound());
+  expect(await send('DELETE', `${path}${body.id}/`)).toMatchObject(notFound());
   expect(await filtersOf(flag)).toMatchObject(doesNotEnroll);
   expect(await send('PATCH', `${flagPath}${flag}/`, { deleted: true })).toMatchObject({ status: 200 });
 });
@@ -116,11 +116,11 @@ test('PUT and PATCH keep omitted fields of a feature, and never change its flag'
     status: 200,
     body: { name: 'C', description: 'kept' },
   });
-  expect(await put({ name: 'C' })).toMatchObject(VE('required', 'stage', 'This field is required.'));
+  expect(await put({ name: 'C' })).toMatchObject(validationError('required', 'stage', 'This field is required.'));
 });
 
 test('returns 400 for a flag that cannot belong to a feature', async () => {
-  const wrong = (detail: string) => VE('invalid_input', 'feature_flag_id', detail);
+  const wrong = (detail: string) => validationError('invalid_input', 'feature_flag_id', detail);
   const missing = wrong('Feature Flag with this ID does not exist');
   expect(await create({ feature_flag_id: 2_000_000_000 })).toMatchObject(missing);
   const deletedFlag = await makeFlag({ key: 'gone' });

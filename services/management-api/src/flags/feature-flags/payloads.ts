@@ -6,7 +6,9 @@ import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import type { EventDeps } from '../../analytics/events/routes.ts';
 import type { FlagRow } from './store.ts';
 
-export interface FlagDeps extends Pick<Database, 'sql' | 'transaction'>, Pick<EventDeps, 'searches' | 'otherStore'> {
+export interface FlagDeps
+  extends Pick<Database, 'sql' | 'transaction'>,
+    Pick<EventDeps, 'searches' | 'externalEventStore'> {
   payloadSecrets: PayloadSecrets;
 }
 

@@ -1,5 +1,5 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { NF, VE } from '../../testing/expected-errors.ts';
+import { notFound, validationError } from '../../testing/expected-errors.ts';
 import { startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
 let api: TestApi;
@@ -29,7 +29,7 @@ const keysOf = ({ body }: TestResponse) => body.results.map((flag: { key: string
 const dependsOn = (id: number, value: unknown = true) => ({
   groups: [{ properties: [{ key: String(id), type: 'flag', operator: 'flag_evaluates_to', value }] }],
 });
-const refused = (code: string, detail: string, attr: string | null = null) => VE(code, attr, detail);
+const refused = (code: string, detail: string, attr: string | null = null) => validationError(code, attr, detail);
 
 describe('feature flags', () => {
   test('creates a flag with defaults, and returns it at all paths of the project and environment', async () => {
@@ -176,7 +176,7 @@ describe('feature flags', () => {
       status: 400,
       body: { success: false, error: 'Usage dashboards for feature flags are not supported.' },
     });
-    expect(await post({}, `2000000000/${name}/`)).toMatchObject(NF());
+    expect(await post({}, `2000000000/${name}/`)).toMatchObject(notFound());
   });
 
   test('returns flag values to Terraform as it sent them, with numbers as numbers and lists in order', async () => {
@@ -214,7 +214,7 @@ describe('changing a flag', () => {
       body: { name: 'One', version: 2, last_modified_by: { id: tenant.userId } },
     });
     expect(await patch(id, { key: 'v', name: 'Two' }, 'PUT')).toMatchObject({ status: 200, body: { version: 3 } });
-    expect(await patch(2_000_000_000, {})).toMatchObject(NF());
+    expect(await patch(2_000_000_000, {})).toMatchObject(notFound());
   });
 
   test("flag-074, flag-081: keeps a flag's conditions if only payloads are sent, and requires payloads to be JSON", async () => {
@@ -496,7 +496,7 @@ describe('the list of flags', () => {
       reason: 'Flag has not been called for 30 days',
     });
     for (const { id } of [partial, fresh]) expect((await get(`${id}/status/`)).body.status).toBe('active');
-    expect(await get('2000000000/status/')).toMatchObject(NF());
+    expect(await get('2000000000/status/')).toMatchObject(notFound());
   });
 });
 
@@ -520,7 +520,7 @@ test('returns the activity of a flag with the users and their changes', async ()
     detail: { name: 'watched', changes: [{ field: 'active', before: true, after: false }] },
   });
   expect((await get('activity/')).body.total_count).toBe(4);
-  expect(await get('2000000000/activity/')).toMatchObject(NF());
+  expect(await get('2000000000/activity/')).toMatchObject(notFound());
 });
 
 describe('bulk requests for flags', () => {

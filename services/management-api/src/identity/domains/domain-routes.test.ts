@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createChallengeLookup } from '@millrace/accounts';
 import { type DnsServer, startDnsServer } from '@millrace/testing';
-import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
+import { insufficient, notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
@@ -79,11 +79,13 @@ test('domain-001, domain-002: a member lists the domains, and reads each domain 
 test("domain-003, domain-004: returns 404 or 403 for another organization's domains", async () => {
   const other = await createActors(api.database);
   const foreign = await addDomain({}, other);
-  expect(await api.get(`/api/organizations/@current/domains/${foreign.id}/`, acme.A.key)).toMatchObject(NF());
-  expect(await api.get(`${path}${foreign.id}/`, acme.A.key)).toMatchObject(NF());
-  expect(await api.get(`/api/organizations/${other.organizationId}/domains/`, acme.A.key)).toMatchObject(PD());
-  expect(await api.get(`${path}not-a-uuid/`, acme.A.key)).toMatchObject(NF());
-  expect(await api.get(`${path}${randomUUID()}/`, acme.A.key)).toMatchObject(NF());
+  expect(await api.get(`/api/organizations/@current/domains/${foreign.id}/`, acme.A.key)).toMatchObject(notFound());
+  expect(await api.get(`${path}${foreign.id}/`, acme.A.key)).toMatchObject(notFound());
+  expect(await api.get(`/api/organizations/${other.organizationId}/domains/`, acme.A.key)).toMatchObject(
+    permissionDenied(),
+  );
+  expect(await api.get(`${path}not-a-uuid/`, acme.A.key)).toMatchObject(notFound());
+  expect(await api.get(`${path}${randomUUID()}/`, acme.A.key)).toMatchObject(notFound());
 });
 
 test('domain-005: ignores read-only fields in a new domain', async () => {
@@ -108,14 +110,14 @@ test("domain-006: adds a domain on any plan, unlike PostHog's hosted service", a
 
 test('domain-007: returns 400 for a domain name that another organization has verified', async () => {
   const { domain } = await addVerified(free);
-  const expected = VE('unique', 'domain', 'domain with this domain already exists.');
+  const expected = validationError('unique', 'domain', 'domain with this domain already exists.');
   expect(await api.send('POST', path, { key: acme.A.key, body: { domain } })).toMatchObject(expected);
   const own = await addDomain();
   expect(await api.send('PATCH', `${path}${own.id}/`, { key: acme.A.key, body: { domain } })).toMatchObject(expected);
 });
 
 describe('a domain name that no organization has verified', () => {
-  const taken = VE('unique', 'domain', 'domain with this domain already exists.');
+  const taken = validationError('unique', 'domain', 'domain with this domain already exists.');
   const pathOf = (actors: OrganizationActors) => `/api/organizations/${actors.organizationId}/domains/`;
   const asFree = (method: 'GET' | 'POST' | 'PATCH', rest: string, body?: object) =>
     api.send(method, `${pathOf(free)}${rest}`, { key: free.A.key, ...(body && { body }) });
@@ -183,7 +185,7 @@ test.each([
   ['a trailing dot', 'example.com.'],
   ['an address', '192.0.2.1'],
 ])('%s: rejects %s as a domain name', async (_, domain) => {
-  const expected = VE('invalid_input', 'domain', 'Please enter a valid domain or subdomain name.');
+  const expected = validationError('invalid_input', 'domain', 'Please enter a valid domain or subdomain name.');
   expect(await api.send('POST', path, { key: acme.A.key, body: { domain } })).toMatchObject(expected);
 });
 
@@ -196,18 +198,24 @@ test.each(['bücher.example', 'xn--bcher-kva.example', 'a-b.c-d.example', 'examp
 );
 
 test.each([
-  [{}, VE('required', 'domain', 'This field is required.')],
-  [{ domain: null }, VE('null', 'domain', 'This field may not be null.')],
-  [{ domain: '' }, VE('blank', 'domain', 'This field may not be blank.')],
-  [{ domain: 'a'.repeat(129) }, VE('max_length', 'domain', 'Ensure this field has no more than 128 characters.')],
+  [{}, validationError('required', 'domain', 'This field is required.')],
+  [{ domain: null }, validationError('null', 'domain', 'This field may not be null.')],
+  [{ domain: '' }, validationError('blank', 'domain', 'This field may not be blank.')],
+  [
+    { domain: 'a'.repeat(129) },
+    validationError('max_length', 'domain', 'Ensure this field has no more than 128 characters.'),
+  ],
   [
     { domain: 'ok.example.com', sso_enforcement: 'x'.repeat(29) },
-    VE('max_length', 'sso_enforcement', 'Ensure this field has no more than 28 characters.'),
+    validationError('max_length', 'sso_enforcement', 'Ensure this field has no more than 28 characters.'),
   ],
-  [{ domain: 'ok.example.com', sso_enforcement: null }, VE('null', 'sso_enforcement', 'This field may not be null.')],
+  [
+    { domain: 'ok.example.com', sso_enforcement: null },
+    validationError('null', 'sso_enforcement', 'This field may not be null.'),
+  ],
   [
     { domain: 'ok.example.com', saml_acs_url: 'x'.repeat(513) },
-    VE('max_length', 'saml_acs_url', 'Ensure this field has no more than 512 characters.'),
+    validationError('max_length', 'saml_acs_url', 'Ensure this field has no more than 512 characters.'),
   ],
 ])('domain-013: returns 400 for a new domain with %j', async (body, expected) => {
   expect(await api.send('POST', path, { key: acme.A.key, body })).toMatchObject(expected);
@@ -278,7 +286,9 @@ test('verification returns no body without a `Prefer` header', async () => {
 
 test('domain-018: returns 400 when verifying a domain that is already verified', async () => {
   const { id } = await addVerified();
-  expect(await verify(id)).toMatchObject(VE('already_verified', null, 'This domain has already been verified.'));
+  expect(await verify(id)).toMatchObject(
+    validationError('already_verified', null, 'This domain has already been verified.'),
+  );
 });
 
 it('shows a domain as not verified once its DNS record has been missing for seven days', async () => {
@@ -320,7 +330,11 @@ test.each([
   ['also the current value', { jit_provisioning_enabled: false, sso_enforcement: '' }, 'jit_provisioning_enabled'],
 ])('%s: returns 400 for sign-in settings of an unverified domain: %j', async (_, body, attr) => {
   const { id } = await addDomain();
-  const expected = VE('verification_required', attr, 'This attribute cannot be updated until the domain is verified.');
+  const expected = validationError(
+    'verification_required',
+    attr,
+    'This attribute cannot be updated until the domain is verified.',
+  );
   expect(await api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body })).toMatchObject(expected);
 });
 
@@ -338,13 +352,13 @@ test('domain-025 to domain-029: returns 403 or 404 when a member or a non-member
   const foreign = await addDomain({}, free);
   const foreignPath = `/api/organizations/${free.organizationId}/domains/${foreign.id}/`;
   expect(await api.send('PATCH', `${path}${id}/`, { key: acme.M.key, body: {} })).toMatchObject(insufficient);
-  expect(await api.send('PATCH', foreignPath, { key: acme.A.key, body: {} })).toMatchObject(PD());
+  expect(await api.send('PATCH', foreignPath, { key: acme.A.key, body: {} })).toMatchObject(permissionDenied());
   expect(await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).toMatchObject(insufficient);
-  expect(await api.send('DELETE', foreignPath, { key: acme.A.key })).toMatchObject(PD());
-  expect(await api.send('DELETE', `${path}${foreign.id}/`, { key: acme.A.key })).toMatchObject(NF());
+  expect(await api.send('DELETE', foreignPath, { key: acme.A.key })).toMatchObject(permissionDenied());
+  expect(await api.send('DELETE', `${path}${foreign.id}/`, { key: acme.A.key })).toMatchObject(notFound());
   const removed = await api.send('DELETE', `${path}${id}/`, { key: acme.A.key });
   expect([removed.status, removed.body]).toEqual([204, undefined]);
-  expect(await api.send('DELETE', `${path}${id}/`, { key: acme.A.key })).toMatchObject(NF());
+  expect(await api.send('DELETE', `${path}${id}/`, { key: acme.A.key })).toMatchObject(notFound());
   expect(await read(foreign.id, free)).toMatchObject({ id: foreign.id });
 });
 
@@ -357,7 +371,7 @@ test('allows other organizations to add the name of a deleted domain', async () 
 test('domain-030: requires a plan with automatic provisioning for `jit_provisioning_enabled`', async () => {
   const { id } = await addVerified(free);
   const address = `/api/organizations/${free.organizationId}/domains/${id}/`;
-  const expected = VE(
+  const expected = validationError(
     'feature_not_available',
     'jit_provisioning_enabled',
     'Automatic provisioning is not enabled for this organization.',
@@ -378,7 +392,7 @@ test('domain-031: accepts SAML settings before verification, and sets `has_saml`
 test('PUT requires the domain name, and leaves absent fields unchanged', async () => {
   const domain = await addDomain({ saml_entity_id: 'a' });
   const put = (body: unknown) => api.send('PUT', `${path}${domain.id}/`, { key: acme.A.key, body });
-  expect(await put({})).toMatchObject(VE('required', 'domain', 'This field is required.'));
+  expect(await put({})).toMatchObject(validationError('required', 'domain', 'This field is required.'));
   const response = await put({ domain: domain.domain, saml_acs_url: 'b' });
   expect(response).toMatchObject({ status: 200, body: { ...domain, saml_entity_id: 'a', saml_acs_url: 'b' } });
 });

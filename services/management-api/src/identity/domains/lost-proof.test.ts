@@ -4,7 +4,7 @@ import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { type DnsServer, eventually, type MailServer, startDnsServer, startMailServer } from '@millrace/testing';
 import { createTestKey } from '@millrace/testing/provider-key';
-import { VE } from '../../testing/expected-errors.ts';
+import { validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -103,12 +103,14 @@ test('users can sign in for seven days after the DNS record went missing, and ag
   prove(body.verification_challenge);
   expect((await send(acme, 'POST', `${id}/verify/`)).status).toBe(200);
   expect(await signIn()).toMatchObject(inForce);
-  expect(await send(acme, 'POST', `${id}/verify/`)).toMatchObject(VE('already_verified', null, expect.any(String)));
+  expect(await send(acme, 'POST', `${id}/verify/`)).toMatchObject(
+    validationError('already_verified', null, expect.any(String)),
+  );
 });
 
 test('returns 400 to another organization that verifies the domain within seven days', async () => {
   await missFor(6);
-  const taken = VE('unique', 'domain', 'domain with this domain already exists.');
+  const taken = validationError('unique', 'domain', 'domain with this domain already exists.');
   expect(await send(next, 'POST', '', { domain: name })).toMatchObject(taken);
   await missFor(8);
   const { body } = await send(next, 'POST', '', { domain: name });

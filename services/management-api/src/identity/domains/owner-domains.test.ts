@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createChallengeLookup } from '@millrace/accounts';
 import { type DnsServer, startDnsServer } from '@millrace/testing';
-import { PD } from '../../testing/expected-errors.ts';
+import { permissionDenied } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
   name = `${randomUUID()}.example`;
 });
 
-const refused = PD(expect.stringContaining('Only an owner'));
+const refused = permissionDenied(expect.stringContaining('Only an owner'));
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 const as = (who: 'A' | 'W', method: Method, address: string, body: object = {}) =>
   api.send(method, `${path}${address}`, { key: acme[who].key, ...(method !== 'GET' && { body }) });

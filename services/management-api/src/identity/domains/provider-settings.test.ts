@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createTestKey } from '@millrace/testing/provider-key';
-import { VE } from '../../testing/expected-errors.ts';
+import { validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi, type TestResponse } from '../../testing/start-test-api.ts';
 
@@ -34,7 +34,7 @@ describe('the certificates of a SAML provider', () => {
   ])('returns 400 for %s in a new or changed domain', async (_, pasted, detail) => {
     const domain = await addDomain();
     const saml_x509_cert = pasted.join('\n');
-    const expected = VE('invalid_certificate', 'saml_x509_cert', expect.stringContaining(detail));
+    const expected = validationError('invalid_certificate', 'saml_x509_cert', expect.stringContaining(detail));
     const requests = [
       ['POST', path, { domain: freshName(), saml_x509_cert }],
       ['PATCH', `${path}${domain.id}/`, { saml_x509_cert }],
@@ -58,7 +58,7 @@ describe('the client secret of an OpenID provider', () => {
     oidc_client_id: 'millrace',
     oidc_client_secret: 'a secret for login.example.com',
   };
-  const required = VE('required', 'oidc_client_secret', expect.stringContaining('oidc_issuer'));
+  const required = validationError('required', 'oidc_client_secret', expect.stringContaining('oidc_issuer'));
   const stored = async (id: string) =>
     (
       await api.database.sql.query('SELECT oidc_issuer, oidc_client_secret FROM organization_domain WHERE id = $1', [

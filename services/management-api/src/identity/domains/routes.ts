@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   clientSecretEncryptionContext,
   deleteDomainIdentities,
-  type Installed,
+  type InstalledProviders,
   type LookUpChallenge,
   lockOrganization,
   splitSamlCertificates,
@@ -16,7 +16,7 @@ import { addressedOrganization, organizationParams } from '../../access/addresse
 import type { Caller, Membership } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import type { AccountMailing, DomainNotice } from '../sign-in/account-mailing.ts';
-import type { SealedTexts } from '../sign-in/sealed-texts.ts';
+import type { SecretEncryption } from '../sign-in/secret-encryption.ts';
 import {
   applyDomainChanges,
   changesSignIn,
@@ -56,12 +56,12 @@ import { verifyDomain } from './verification.ts';
 
 interface DomainRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   /** The installation's sign-in providers. */
-  installed: Installed;
-  sealedTexts: SealedTexts;
+  installedProviders: InstalledProviders;
+  secretEncryption: SecretEncryption;
   accountMailing: AccountMailing;
 }
 
-export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | 'installed'>) {
+export function domainRoutes({ sql, installedProviders }: Pick<DomainRouteDeps, 'sql' | 'installedProviders'>) {
   return [
     defineRoute({
       method: 'GET',
@@ -79,7 +79,7 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
       handler: async ({ target, query, request }) =>
         offsetPage(request, query, async (window) => {
           const { count, rows } = await listDomains(sql, target.organizationId, window);
-          return { count, results: rows.map((row) => toDomain(row, installed)) };
+          return { count, results: rows.map((row) => toDomain(row, installedProviders)) };
         }),
     }),
     defineRoute({
@@ -95,7 +95,7 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
       examples: { response: domainExample },
       target: addressedOrganization(sql),
       handler: async ({ target, params }) =>
-        toDomain(requireDomain(await findDomain(sql, target.organizationId, params.id)), installed),
+        toDomain(requireDomain(await findDomain(sql, target.organizationId, params.id)), installedProviders),
     }),
     defineRoute({
       method: 'GET',
@@ -112,7 +112,7 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
       examples: { response: signOnExample },
       target: addressedOrganization(sql),
       handler: async ({ target, params }) =>
-        toDomain(requireDomain(await findDomain(sql, target.organizationId, params.id)), installed),
+        toDomain(requireDomain(await findDomain(sql, target.organizationId, params.id)), installedProviders),
     }),
   ];
 }
@@ -122,10 +122,19 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
   return row;
 }
 
-export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, accountMailing }: DomainRouteDeps) {
+export function domainWriteRoutes({
+  sql,
+  transaction,
+  installedProviders,
+  secretEncryption,
+  accountMailing,
+}: DomainRouteDeps) {
   const sealed = <T extends { oidc_client_secret?: string | null }>(id: string, body: T): T =>
     body.oidc_client_secret
-      ? { ...body, oidc_client_secret: sealedTexts.seal(body.oidc_client_secret, clientSecretEncryptionContext(id)) }
+      ? {
+          ...body,
+          oidc_client_secret: secretEncryption.seal(body.oidc_client_secret, clientSecretEncryptionContext(id)),
+        }
       : body;
 
   async function change(
@@ -146,7 +155,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
       return { before, after };
     });
-    for (const notice of noticesOf(toDomain(before, installed), toDomain(after, installed))) {
+    for (const notice of noticesOf(toDomain(before, installedProviders), toDomain(after, installedProviders))) {
       accountMailing.notifyAdministrators(after, notice);
     }
     return after;
@@ -170,7 +179,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       level: membershipLevels.administrator,
       target: addressedOrganization(sql),
       handler: async ({ caller, target, params, body }) =>
-        toDomain(await change({ caller, member: target, id: params.id }, body), installed),
+        toDomain(await change({ caller, member: target, id: params.id }, body), installedProviders),
     }),
     defineRoute({
       method: 'POST',
@@ -212,7 +221,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
           const created = (await insertDomain(tx, row)) ?? (await insertDomain(tx, row));
           if (!created) throw domainTakenError();
           await recordDomainActivity(tx, caller, { activity: 'created', after: created });
-          return toDomain(created, installed);
+          return toDomain(created, installedProviders);
         });
       },
     }),
@@ -238,7 +247,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
         level: membershipLevels.administrator,
         target: addressedOrganization(sql),
         handler: async ({ caller, target, params, body }) =>
-          toDomain(await change({ caller, member: target, id: params.id }, body), installed),
+          toDomain(await change({ caller, member: target, id: params.id }, body), installedProviders),
       }),
     ),
     defineRoute({
@@ -274,12 +283,13 @@ function noticesOf(before: ReturnType<typeof toDomain>, after: ReturnType<typeof
   return [...(state === null ? [] : [state]), ...(isExcepted ? (['owner_exception'] as const) : [])];
 }
 
-interface VerifyDomainDeps extends Pick<DomainRouteDeps, 'sql' | 'transaction' | 'installed' | 'accountMailing'> {
+interface VerifyDomainDeps
+  extends Pick<DomainRouteDeps, 'sql' | 'transaction' | 'installedProviders' | 'accountMailing'> {
   lookUpChallenge: LookUpChallenge;
 }
 
 export function verifyDomainRoute(deps: VerifyDomainDeps) {
-  const { sql, transaction, lookUpChallenge, installed, accountMailing } = deps;
+  const { sql, transaction, lookUpChallenge, installedProviders, accountMailing } = deps;
   return defineRoute({
     method: 'POST',
     path: '/api/organizations/:organization_id/domains/:id/verify',
@@ -308,7 +318,7 @@ export function verifyDomainRoute(deps: VerifyDomainDeps) {
         },
       });
       if (lost) accountMailing.notifyAdministrators(lost, 'domain_lost');
-      return { ...toDomain(row, installed), check };
+      return { ...toDomain(row, installedProviders), check };
     },
   });
 }

@@ -1,4 +1,4 @@
-import { findEnforcement, hasProofInTime, type Installed } from '@millrace/accounts';
+import { findEnforcement, hasProofInTime, type InstalledProviders } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import { organizationParams } from '../../access/addressed-organization.ts';
@@ -225,10 +225,10 @@ export const checkedDomainExample = {
   },
 };
 
-export function toDomain(row: DomainRow, installed: Installed) {
+export function toDomain(row: DomainRow, installedProviders: InstalledProviders) {
   const saml = checkSamlProvider(row);
   const [has_saml, has_oidc] = [saml !== null, hasOidc(row)];
-  const inForce = findEnforcement({ ...row, has_saml, has_oidc }, installed);
+  const inForce = findEnforcement({ ...row, has_saml, has_oidc }, installedProviders);
   const enforcement =
     inForce.state === 'off' || hasProofInTime(row, new Date())
       ? inForce

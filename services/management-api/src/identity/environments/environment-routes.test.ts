@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { recordActivity } from '@millrace/accounts';
 import { collectAnnouncedKeys, createTestProject, createTestTenant, eventually, keepLogs } from '@millrace/testing';
-import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
+import { insufficient, notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createTenantWithKeys, pathFamilies, type TenantWithKeys } from '../../testing/tenant-with-keys.ts';
 
@@ -36,7 +36,7 @@ const setFeatures = (features: object[]) =>
     fixture.tenant.organizationId,
     JSON.stringify(features),
   ]);
-const upgrade = PD(
+const upgrade = permissionDenied(
   'You must upgrade your Millrace plan to be able to create and manage multiple projects or environments.',
 );
 
@@ -73,7 +73,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
       await api.send('PATCH', path('reset_token/'), outsider),
       await api.send('GET', path('activity/'), outsider),
     ]) {
-      expect(response).toMatchObject(NF(detail));
+      expect(response).toMatchObject(notFound(detail));
     }
     expect((await api.get(path(), fixture.keys.M)).body.name).toBe('Test project');
   });
@@ -118,7 +118,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
       ).toMatchObject(upgrade);
     }
     expect(await patch(fixture.tenant.projectId, { is_demo: true })).toMatchObject(
-      PD(
+      permissionDenied(
         'Your current plan limits the number of projects and environments. You cannot mark a project or environment ' +
           'that counts toward the limit as demo data.',
       ),
@@ -145,7 +145,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
 
   test('project-013: creates no dashboard for a new environment', async () => {
     expect(await create({ primary_dashboard: 2 })).toMatchObject(
-      VE('invalid_input', 'primary_dashboard', 'Primary dashboard cannot be set on project creation.'),
+      validationError('invalid_input', 'primary_dashboard', 'Primary dashboard cannot be set on project creation.'),
     );
   });
 
@@ -162,7 +162,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     const ids = async (key: string) => (await api.get(list(), key)).body.results.map(({ id }: { id: number }) => id);
     expect(await ids(fixture.keys.M)).not.toContain(fixture.tenant.environmentId);
     expect(await ids(fixture.keys.A)).toContain(fixture.tenant.environmentId);
-    expect(await api.get(path(), fixture.keys.M)).toMatchObject(NF());
+    expect(await api.get(path(), fixture.keys.M)).toMatchObject(notFound());
     await admit('member');
     expect(await ids(fixture.keys.M)).toContain(fixture.tenant.environmentId);
     expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(1);
@@ -175,7 +175,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
   test('project-057, project-061: resolves `@current` to a private environment', async () => {
     await makePrivate();
     const current = pathOf(fixture.tenant, '@current');
-    const expected = PD("You don't have sufficient permissions in the project.");
+    const expected = permissionDenied("You don't have sufficient permissions in the project.");
     expect(await api.get(current, fixture.keys.M)).toMatchObject(expected);
     expect(await api.send('PATCH', current, { key: fixture.keys.M, body: { name: 'x' } })).toMatchObject(expected);
     await admit('member');
@@ -270,10 +270,10 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
 
   test('project-063, project-073: returns 404 for IDs that match no environment', async () => {
     for (const id of [2_000_000_000, 99_999_999_999, 0, -1]) {
-      expect(await api.get(pathOf(fixture.tenant, id), fixture.keys.A)).toMatchObject(NF());
+      expect(await api.get(pathOf(fixture.tenant, id), fixture.keys.A)).toMatchObject(notFound());
     }
     expect(await api.get(pathOf(fixture.tenant, 'abc'), fixture.keys.A)).toMatchObject(
-      VE('invalid_input', null, "Field 'id' expected a number but got 'abc'."),
+      validationError('invalid_input', null, "Field 'id' expected a number but got 'abc'."),
     );
   });
 
@@ -294,7 +294,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
       fixture.tenant.environmentId,
     ]);
     expect(row).toEqual({ contexts: { onboarding: 1, unknown: 1 } });
-    expect(await add({})).toMatchObject(VE('required', 'product_type', 'This field is required.'));
+    expect(await add({})).toMatchObject(validationError('required', 'product_type', 'This field is required.'));
     const { name } = (await api.get(path(''), fixture.keys.M)).body;
     await api.database.sql.query('ALTER TABLE product_intent RENAME TO product_intent_away');
     const { result: failed, logged } = await keepLogs(api.logger, () =>
@@ -319,11 +319,11 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
   test('environment-001 to environment-006: stores, shows and applies access rules', async () => {
     const put = (body: object, key = fixture.keys.A) => api.send('PUT', path('access_controls/'), { key, body });
     expect(await put({ access_level: 'admin' }, fixture.keys.M)).toMatchObject(
-      PD('Must be admin to modify project permissions.'),
+      permissionDenied('Must be admin to modify project permissions.'),
     );
     for (const key of [fixture.keys.A, fixture.keys.W])
       expect((await put({ access_level: 'none' }, key)).status).toBe(200);
-    expect(await api.get(path(), fixture.keys.M)).toMatchObject(NF());
+    expect(await api.get(path(), fixture.keys.M)).toMatchObject(notFound());
     expect(await put({ access_level: 'admin', organization_member: fixture.membershipId })).toMatchObject({
       status: 200,
       body: { access_level: 'admin', organization_member: fixture.membershipId },
@@ -335,16 +335,16 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ).toBe(200);
     expect(
       await put({ access_level: 'admin', organization_member: fixture.membershipId }, fixture.keys.M),
-    ).toMatchObject(PD('Must be admin to modify project permissions.'));
+    ).toMatchObject(permissionDenied('Must be admin to modify project permissions.'));
     // environment-003: PostHog returns 204. Millrace returns 200 with the removed rule, because a route can have only
     // one success response.
     expect(await put({ access_level: null, organization_member: fixture.membershipId })).toMatchObject({
       status: 200,
       body: { access_level: null },
     });
-    expect(await api.get(path(), fixture.keys.M)).toMatchObject(NF());
+    expect(await api.get(path(), fixture.keys.M)).toMatchObject(notFound());
     expect(await put({ access_level: 'bad' })).toMatchObject(
-      VE('invalid_input', null, 'Invalid access level. Must be one of: none, member, admin'),
+      validationError('invalid_input', null, 'Invalid access level. Must be one of: none, member, admin'),
     );
     expect((await put({ access_level: 'admin', role: 'x', organization_member: fixture.membershipId })).status).toBe(
       400,
@@ -352,7 +352,11 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await put({ access_level: 'admin' }, fixture.keys.stranger)).status).toBe(404);
     const foreign = await createTenantWithKeys(api);
     expect(await put({ access_level: 'admin', organization_member: foreign.membershipId })).toMatchObject(
-      VE('does_not_exist', 'organization_member', `Invalid pk "${foreign.membershipId}" - object does not exist.`),
+      validationError(
+        'does_not_exist',
+        'organization_member',
+        `Invalid pk "${foreign.membershipId}" - object does not exist.`,
+      ),
     );
   });
 
@@ -421,7 +425,7 @@ test('project-015: adds an environment to its project', async () => {
 
 test('project-016: returns 400 for an environment without a project', async () => {
   expect(await api.send('POST', '/api/environments/', { key: fixture.keys.A, body: {} })).toMatchObject(
-    VE(
+    validationError(
       'invalid_input',
       null,
       'Environments must be created under a specific project. Send the POST request to /api/projects/<project_id>/environments/ instead.',
@@ -432,11 +436,11 @@ test('project-016: returns 400 for an environment without a project', async () =
 test('project-017, project-018: returns 404 for a project that does not exist', async () => {
   const send = (id: number | string, key: string) =>
     api.send('POST', `/api/projects/${id}/environments/`, { key, body: {} });
-  expect(await send(2_000_000_000, fixture.keys.A)).toMatchObject(NF('Project not found.'));
-  expect(await send('abc', fixture.keys.A)).toMatchObject(NF('Project not found.'));
+  expect(await send(2_000_000_000, fixture.keys.A)).toMatchObject(notFound('Project not found.'));
+  expect(await send('abc', fixture.keys.A)).toMatchObject(notFound('Project not found.'));
   // project-018: for a user who has left, PostHog returns "Organization not found.", which reveals that the project
   // exists.
-  expect(await send(fixture.tenant.projectId, fixture.keys.stranger)).toMatchObject(NF('Project not found.'));
+  expect(await send(fixture.tenant.projectId, fixture.keys.stranger)).toMatchObject(notFound('Project not found.'));
 });
 
 test('project-019, project-020: creates a project in the organization that the path contains', async () => {
@@ -451,7 +455,7 @@ test('project-021: returns 404 to a user without an organization', async () => {
   const lonely = await createTestTenant(api.database);
   await api.database.prisma.membership.deleteMany({ where: { user_id: lonely.userId } });
   expect(await api.send('POST', '/api/projects/', { key: lonely.personalApiKey, body: {} })).toMatchObject(
-    NF('You need to belong to an organization.'),
+    notFound('You need to belong to an organization.'),
   );
 });
 
@@ -462,7 +466,7 @@ test('returns 404 for a project in another organization of the caller', async ()
     [other.organizationId, fixture.tenant.userId],
   );
   const under = `/api/organizations/${fixture.tenant.organizationId}/projects/${other.projectId}/`;
-  expect(await api.get(under, fixture.keys.W)).toMatchObject(NF());
+  expect(await api.get(under, fixture.keys.W)).toMatchObject(notFound());
   expect((await api.get(`/api/projects/${other.projectId}/`, fixture.keys.W)).status).toBe(200);
   const { project } = await createTestProject(api.database, {
     organizationId: fixture.tenant.organizationId,
@@ -470,7 +474,7 @@ test('returns 404 for a project in another organization of the caller', async ()
   });
   expect(
     await api.get(`/api/projects/${fixture.tenant.projectId}/environments/${project.id}/`, fixture.keys.W),
-  ).toMatchObject(NF());
+  ).toMatchObject(notFound());
 });
 
 test('the activity log shows that an operator used the command line', async () => {

@@ -3,7 +3,7 @@ import { createPersonalApiKey, createUser, type NewPersonalApiKey } from '@millr
 import { createLogger } from '@millrace/runtime';
 import type { Mail, Mailer } from '@millrace/runtime/mail';
 import { createTestEnvironment, patienceMs } from '@millrace/testing';
-import { NF, VE } from '../../testing/expected-errors.ts';
+import { notFound, validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from './mailing.ts';
@@ -103,8 +103,8 @@ test("checks an invite's secret before locking or writing any record", async () 
   await api.database.transaction(async (tx) => {
     await tx.query('SELECT 1 FROM organization WHERE id = $1 FOR NO KEY UPDATE', [acme.organizationId]);
     await tx.query('SELECT 1 FROM organization_invite WHERE id = $1 FOR UPDATE', [id]);
-    expect(await signUp(id, { token: 'x' })).toMatchObject(NF());
-    expect(await accept(id, acme.off.personalApiKey)).toMatchObject(NF());
+    expect(await signUp(id, { token: 'x' })).toMatchObject(notFound());
+    expect(await accept(id, acme.off.personalApiKey)).toMatchObject(notFound());
     expect((await look(id, 'x')).status).toBe(404);
   });
 });
@@ -112,14 +112,14 @@ test("checks an invite's secret before locking or writing any record", async () 
 test('returns 404 for an invite without its secret', async () => {
   const { id } = await invite();
   const other = await invite();
-  for (const token of ['x', other.token, id]) expect(await look(id, token)).toMatchObject(NF());
+  for (const token of ['x', other.token, id]) expect(await look(id, token)).toMatchObject(notFound());
   expect(await api.send('POST', `/api/signup/${id}/look/`, { body: {} })).toMatchObject({
     status: 400,
     body: { code: 'required', attr: 'token' },
   });
-  expect(await signUp(id, { token: 'x' })).toMatchObject(NF());
-  expect(await signUp(id, {})).toMatchObject(VE('required', 'token', 'This field is required.'));
-  expect(await signUp(randomUUID(), { token: 'x' })).toMatchObject(NF());
+  expect(await signUp(id, { token: 'x' })).toMatchObject(notFound());
+  expect(await signUp(id, {})).toMatchObject(validationError('required', 'token', 'This field is required.'));
+  expect(await signUp(randomUUID(), { token: 'x' })).toMatchObject(notFound());
 });
 
 describe('the first API key of a user who was invited with a limited key', () => {
@@ -186,7 +186,7 @@ test('signing up with an invite creates an account, a membership and a key, and 
     ...['OrganizationMembership created', 'PersonalAPIKey created', 'User created'],
   ]);
   expect(JSON.stringify(records)).not.toContain(body.personal_api_key);
-  expect(await signUp(id, { token })).toMatchObject(NF());
+  expect(await signUp(id, { token })).toMatchObject(notFound());
   expect(await prisma.organization_invite.count({ where: { id } })).toBe(0);
 });
 
@@ -206,14 +206,14 @@ test('a user with an account accepts the invite with a key, even if the email ad
     body: { organization_id: acme.organizationId, level: 1 },
   });
   expect((await api.get('/api/organizations/@current/', key)).body.id).toBe(acme.organizationId);
-  expect(await accept(id, key)).toMatchObject(NF());
+  expect(await accept(id, key)).toMatchObject(notFound());
 });
 
 test('returns 404 for an invite for another user', async () => {
   const { id } = await invite();
   const { key } = await account(newEmail());
-  expect(await accept(id, key)).toMatchObject(NF());
-  expect(await accept(id, acme.W.key)).toMatchObject(NF());
+  expect(await accept(id, key)).toMatchObject(notFound());
+  expect(await accept(id, acme.W.key)).toMatchObject(notFound());
   expect((await api.send('POST', `/api/invites/${id}/accept/`, {})).status).toBe(401);
 });
 
@@ -225,7 +225,7 @@ test('returns 403 if the key that accepts an invite is limited to other organiza
     userId: user.id,
     label: 'small',
     scopes: ['user:write'],
-    scopedTeams: [],
+    scopedEnvironments: [],
   });
   await api.database.prisma.personal_api_key.update({
     where: { id: second.key.id },
@@ -235,7 +235,7 @@ test('returns 403 if the key that accepts an invite is limited to other organiza
 });
 
 test('shows that an invite has expired, and does not accept it', async () => {
-  const expected = VE('expired', null, 'This invite has expired. Please ask your admin for a new one.');
+  const expected = validationError('expired', null, 'This invite has expired. Please ask your admin for a new one.');
   const { id, email, token } = await invite();
   await expire(id);
   expect((await look(id, token)).body.is_expired).toBe(true);
@@ -252,7 +252,7 @@ test('returns 400 if the user has already become a member without the invite', a
     data: { id: randomUUID(), organization_id: acme.organizationId, user_id: user.id, level: 1 },
   });
   expect(await accept(id, key)).toMatchObject(
-    VE('user_already_member', null, 'You already are a member of this organization.'),
+    validationError('user_already_member', null, 'You already are a member of this organization.'),
   );
 });
 
@@ -317,8 +317,8 @@ describe('console-033: an invite secret that is shown to the inviter', () => {
     const before = await inviteShown();
     const after = await inviteShown({ target_email: before.email });
     for (const token of [before.shown, before.mailed]) {
-      expect(await signUp(before.id, { token })).toMatchObject(NF());
-      expect(await signUp(after.id, { token })).toMatchObject(NF());
+      expect(await signUp(before.id, { token })).toMatchObject(notFound());
+      expect(await signUp(after.id, { token })).toMatchObject(notFound());
     }
     expect((await signUp(after.id, { token: after.shown })).status).toBe(201);
   });
@@ -364,7 +364,7 @@ describe('console-033: an invite secret that is shown to the inviter', () => {
 test('replacing an invite makes its earlier secret invalid', async () => {
   const first = await invite();
   await invite({ target_email: first.email });
-  expect(await signUp(first.id, { token: first.token })).toMatchObject(NF());
+  expect(await signUp(first.id, { token: first.token })).toMatchObject(notFound());
 });
 
 test("accepting an invite keeps the user's invites to other organizations, unlike in PostHog", async () => {

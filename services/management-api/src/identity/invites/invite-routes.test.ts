@@ -13,7 +13,7 @@ import {
   startMailServer,
   waitOutHourEnd,
 } from '@millrace/testing';
-import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from './mailing.ts';
@@ -77,10 +77,10 @@ async function addEnvironment({ isPrivate }: { isPrivate: boolean }): Promise<nu
 
 test("invite-001, invite-002, invite-013, invite-017: returns 403 or 404 for another organization's invites", async () => {
   const foreign = `/api/organizations/${acme.off.organizationId}/invites/`;
-  expect(await api.get(foreign, acme.A.key)).toMatchObject(PD());
-  expect(await invite({ target_email: newEmail() }, acme.A, foreign)).toMatchObject(PD());
-  expect(await bulk([{ target_email: newEmail() }], acme.A, foreign)).toMatchObject(PD());
-  expect(await api.send('DELETE', `${foreign}${randomUUID()}/`, { key: acme.A.key })).toMatchObject(PD());
+  expect(await api.get(foreign, acme.A.key)).toMatchObject(permissionDenied());
+  expect(await invite({ target_email: newEmail() }, acme.A, foreign)).toMatchObject(permissionDenied());
+  expect(await bulk([{ target_email: newEmail() }], acme.A, foreign)).toMatchObject(permissionDenied());
+  expect(await api.send('DELETE', `${foreign}${randomUUID()}/`, { key: acme.A.key })).toMatchObject(permissionDenied());
   expect(await countInvites(acme.off.organizationId)).toBe(0);
 });
 
@@ -114,7 +114,7 @@ test('invite-004: creates an invite and sends an email', async () => {
   expect((await api.get(path, acme.M.key)).body.results[0]).toEqual(body);
 });
 
-const needsFullKey = PD('Inviting with a level above 1 requires an API key with all scopes.');
+const needsFullKey = permissionDenied('Inviting with a level above 1 requires an API key with all scopes.');
 
 test('requires a key with all scopes to invite administrators', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
@@ -175,7 +175,7 @@ test('invite-006: a new invite replaces earlier invites for the email address', 
 });
 
 describe('access to private projects through an invite', () => {
-  const noProject = VE(
+  const noProject = validationError(
     'invalid_input',
     'private_project_access',
     'Project does not exist on this organization, or it is private and you do not have access to it.',
@@ -193,7 +193,7 @@ describe('access to private projects through an invite', () => {
     const id = await addEnvironment({ isPrivate: false });
     const body = { target_email: newEmail(), private_project_access: [{ id, level: 8 }] };
     expect(await invite(body, acme.M)).toMatchObject(
-      VE(
+      validationError(
         'invalid_input',
         'private_project_access',
         'You cannot invite to a private project with a higher level than your own.',
@@ -224,7 +224,7 @@ describe('access to private projects through an invite', () => {
     [[{ id: 1, level: 15 }], 'The "level" field must be either "member" or "admin".'],
   ])('invite-038: returns 400 for an invite with %j', async (value, detail) => {
     expect(await invite({ target_email: newEmail(), private_project_access: value })).toMatchObject(
-      VE('invalid_input', 'private_project_access', detail),
+      validationError('invalid_input', 'private_project_access', detail),
     );
   });
 
@@ -317,7 +317,7 @@ describe('several invites in one request', () => {
     const before = await countInvites();
     const body = Array.from({ length: 21 }, () => ({ target_email: newEmail() }));
     expect(await bulk(body)).toMatchObject(
-      VE('max_length', null, 'A maximum of 20 invites can be sent in a single request.'),
+      validationError('max_length', null, 'A maximum of 20 invites can be sent in a single request.'),
     );
     expect(await countInvites()).toBe(before);
     expect((await bulk(body.slice(1))).status).toBe(200);
@@ -352,7 +352,7 @@ describe('several invites in one request', () => {
       const before = await countInvites();
       const emails = Array.from({ length: 4 }, newEmail);
       const response = await bulk([...emails.map((target_email) => ({ target_email })), wrong]);
-      expect(response).toMatchObject(VE(code, attr, detail));
+      expect(response).toMatchObject(validationError(code, attr, detail));
       expect(await countInvites()).toBe(before);
       for (const email of emails) expect(mailsTo(email)).toEqual([]);
     },
@@ -362,7 +362,11 @@ describe('several invites in one request', () => {
     const before = await countInvites();
     const response = await bulk([{ target_email: newEmail() }, { target_email: acme.M.email }]);
     expect(response).toMatchObject(
-      VE('invalid_input', '1__target_email', 'A user with this email address already belongs to the organization.'),
+      validationError(
+        'invalid_input',
+        '1__target_email',
+        'A user with this email address already belongs to the organization.',
+      ),
     );
     expect(await countInvites()).toBe(before);
   });
@@ -370,9 +374,9 @@ describe('several invites in one request', () => {
   test('invite-018: accepts an object as a single invite, because clients generated from the OpenAPI document send one', async () => {
     const email = newEmail();
     expect(await bulk({ target_email: email })).toMatchObject({ status: 200, body: [{ target_email: email }] });
-    expect(await bulk({})).toMatchObject(VE('required', 'target_email', 'This field is required.'));
+    expect(await bulk({})).toMatchObject(validationError('required', 'target_email', 'This field is required.'));
     expect(await bulk('text')).toMatchObject(
-      VE('invalid_input', null, 'This endpoint needs an array of data for bulk invite creation.'),
+      validationError('invalid_input', null, 'This endpoint needs an array of data for bulk invite creation.'),
     );
   });
 
@@ -396,10 +400,10 @@ test('invite-020: any member can withdraw an invite, but only once', async () =>
   const { body } = await invite({ target_email: newEmail() });
   const foreign = await createActors(api.database);
   const elsewhere = `/api/organizations/${foreign.organizationId}/invites/${body.id}/`;
-  expect(await api.send('DELETE', elsewhere, { key: foreign.W.key })).toMatchObject(NF());
+  expect(await api.send('DELETE', elsewhere, { key: foreign.W.key })).toMatchObject(notFound());
   const removed = await api.send('DELETE', `${path}${body.id}/`, { key: acme.M.key });
   expect([removed.status, removed.body]).toEqual([204, undefined]);
-  expect(await api.send('DELETE', `${path}${body.id}/`, { key: acme.M.key })).toMatchObject(NF());
+  expect(await api.send('DELETE', `${path}${body.id}/`, { key: acme.M.key })).toMatchObject(notFound());
 });
 
 describe('earlier invites for the same email address', () => {
@@ -445,7 +449,7 @@ describe('earlier invites for the same email address', () => {
     const target_email = newEmail();
     await invite({ target_email, level: 8 });
     expect(await invite({ target_email, combine_pending_invites: true }, acme.M)).toMatchObject(
-      PD('You cannot invite a user with a higher permission level than your own.'),
+      permissionDenied('You cannot invite a user with a higher permission level than your own.'),
     );
     expect((await pendingOf(target_email))[0]).toMatchObject({ level: 8 });
     const private_project_access = [open, shut].map((id) => ({ id, level: 1 }));
@@ -499,7 +503,7 @@ describe('earlier invites for the same email address', () => {
 });
 
 describe('the level of an invite', () => {
-  const tooHigh = PD('You cannot invite a user with a higher permission level than your own.');
+  const tooHigh = permissionDenied('You cannot invite a user with a higher permission level than your own.');
 
   test("invite-025, invite-026: returns 403 for a level higher than the inviter's own", async () => {
     const before = await countInvites();
@@ -533,7 +537,7 @@ describe('the level of an invite', () => {
     // Unlike PostHog's error, this one does not contain Python's `True`.
     [true, 'invalid_choice', '"true" is not a valid choice. Choose one of: 1, 8, 15.'],
   ])('invite-035: returns 400 for the level %j', async (level, code, detail) => {
-    expect(await invite({ target_email: newEmail(), level })).toMatchObject(VE(code, 'level', detail));
+    expect(await invite({ target_email: newEmail(), level })).toMatchObject(validationError(code, 'level', detail));
   });
 
   test('invite-036: accepts a level written as a string', async () => {
@@ -546,7 +550,11 @@ test('invite-030 to invite-032: ignores the field `members_can_invite`, which la
 });
 
 test("invite-033: returns 400 for a member's email address, in any case", async () => {
-  const expected = VE('invalid_input', null, 'A user with this email address already belongs to the organization.');
+  const expected = validationError(
+    'invalid_input',
+    null,
+    'A user with this email address already belongs to the organization.',
+  );
   for (const target_email of [acme.M.email, acme.M.email.toUpperCase()]) {
     expect(await invite({ target_email })).toMatchObject(expected);
   }
@@ -561,24 +569,36 @@ test("invite-034: converts the email address's domain to lower case", async () =
 });
 
 test.each([
-  ['invite-003', {}, VE('required', 'target_email', 'This field is required.')],
-  ['invite-037', { target_email: 'foo' }, VE('invalid_input', 'target_email', 'Enter a valid email address.')],
+  ['invite-003', {}, validationError('required', 'target_email', 'This field is required.')],
+  [
+    'invite-037',
+    { target_email: 'foo' },
+    validationError('invalid_input', 'target_email', 'Enter a valid email address.'),
+  ],
   [
     'invite-037',
     { target_email: 'a@b.com', first_name: 'x'.repeat(31) },
-    VE('max_length', 'first_name', 'Ensure this field has no more than 30 characters.'),
+    validationError('max_length', 'first_name', 'Ensure this field has no more than 30 characters.'),
   ],
-  ['null', { target_email: 'a@b.com', first_name: null }, VE('null', 'first_name', 'This field may not be null.')],
+  [
+    'null',
+    { target_email: 'a@b.com', first_name: null },
+    validationError('null', 'first_name', 'This field may not be null.'),
+  ],
   [
     'too long',
     { target_email: `${'a'.repeat(250)}@b.com` },
-    VE('max_length', 'target_email', 'Ensure this field has no more than 254 characters.'),
+    validationError('max_length', 'target_email', 'Ensure this field has no more than 254 characters.'),
   ],
-  ['two', { target_email: 'a@b.com, c@d.com' }, VE('invalid_input', 'target_email', 'Enter a valid email address.')],
+  [
+    'two',
+    { target_email: 'a@b.com, c@d.com' },
+    validationError('invalid_input', 'target_email', 'Enter a valid email address.'),
+  ],
   [
     'G14: the first wrong field',
     { level: 3, target_email: 'foo' },
-    VE('invalid_input', 'target_email', 'Enter a valid email address.'),
+    validationError('invalid_input', 'target_email', 'Enter a valid email address.'),
   ],
 ])('%s: returns 400 for an invite with %j', async (_, body, expected) => {
   expect(await invite(body)).toMatchObject(expected);

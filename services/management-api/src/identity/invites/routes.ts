@@ -6,7 +6,7 @@ import {
   findInviteSecretKind,
   getInviteExpiry,
   getOrganization,
-  type Installed,
+  type InstalledProviders,
   type InviteSecretKind,
   isInviteExpired,
   type Passwords,
@@ -173,7 +173,7 @@ interface AcceptInviteDeps extends InviteRouteDeps {
   signUpLimit: SignUpLimit;
   passwords: Passwords;
   withSignIn: boolean;
-  installed: Installed;
+  installedProviders: InstalledProviders;
   accountMailing: AccountMailing;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { addMember } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
-import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -42,8 +42,10 @@ test("member-001, member-002: lists an organization's active members, latest fir
     actors.W.uuid,
   ]);
   expect(body.count).toBe(3);
-  expect(await api.get(at, acme.W.key)).toMatchObject(PD());
-  expect(await api.send('PATCH', `${at}${actors.M.uuid}/`, { key: acme.W.key, body: {} })).toMatchObject(PD());
+  expect(await api.get(at, acme.W.key)).toMatchObject(permissionDenied());
+  expect(await api.send('PATCH', `${at}${actors.M.uuid}/`, { key: acme.W.key, body: {} })).toMatchObject(
+    permissionDenied(),
+  );
 });
 
 describe('the list of members', () => {
@@ -92,13 +94,13 @@ describe('the list of members', () => {
 
 test('member-003 to member-005: administrators can remove other members, and all members except owners can leave', async () => {
   const [one, other, third] = [await join(member), await join(member), await join(administrator)];
-  expect(await remove(one, other)).toMatchObject(PD('You can only edit others if you are an admin.'));
+  expect(await remove(one, other)).toMatchObject(permissionDenied('You can only edit others if you are an admin.'));
   expect(await levelOf(other)).toBe(member);
   expect((await remove(acme.A, other)).status).toBe(204);
   expect((await remove(one, one)).status).toBe(204);
   expect((await api.send('DELETE', `${path}@me/`, { key: third.key })).status).toBe(204);
   expect([await levelOf(other), await levelOf(one), await levelOf(third)]).toEqual([undefined, undefined, undefined]);
-  expect(await api.get(path, one.key)).toMatchObject(PD());
+  expect(await api.get(path, one.key)).toMatchObject(permissionDenied());
   expect((await api.get('/api/users/@me/', one.key)).body.organizations).toEqual([]);
 });
 
@@ -177,25 +179,39 @@ const changes: [string, Person, 1 | 8 | 15, unknown, object, number][] = [
   ['member-007', 'A', member, { level: 8 }, { status: 200 }, 8],
   ['an administrator demotes another', 'A', administrator, { level: 1 }, { status: 200 }, 1],
   ['a level as a string', 'A', member, { level: '8' }, { status: 200 }, 8],
-  ['member-008', 'M', member, { level: 8 }, PD('You can only edit others if you are an admin.'), 1],
-  ['member-008, even without a change', 'M', member, {}, PD('You can only edit others if you are an admin.'), 1],
+  ['member-008', 'M', member, { level: 8 }, permissionDenied('You can only edit others if you are an admin.'), 1],
+  [
+    'member-008, even without a change',
+    'M',
+    member,
+    {},
+    permissionDenied('You can only edit others if you are an admin.'),
+    1,
+  ],
   ['member-010', 'W', member, { level: 15 }, { status: 200 }, 15],
   [
     'member-011',
     'A',
     member,
     { level: 15 },
-    PD("You can only make another member owner if you're this organization's owner."),
+    permissionDenied("You can only make another member owner if you're this organization's owner."),
     1,
   ],
-  ['member-012', 'A', owner, { level: 1 }, PD('You can only edit others with level lower or equal to you.'), 15],
+  [
+    'member-012',
+    'A',
+    owner,
+    { level: 1 },
+    permissionDenied('You can only edit others with level lower or equal to you.'),
+    15,
+  ],
   ['an owner demotes another', 'W', owner, { level: 1 }, { status: 200 }, 1],
   [
     'member-014',
     'W',
     member,
     { level: 3 },
-    VE('invalid_choice', 'level', '"3" is not a valid choice. Choose one of: 1, 8, 15.'),
+    validationError('invalid_choice', 'level', '"3" is not a valid choice. Choose one of: 1, 8, 15.'),
     1,
   ],
   [
@@ -203,10 +219,10 @@ const changes: [string, Person, 1 | 8 | 15, unknown, object, number][] = [
     'W',
     member,
     { level: 'x' },
-    VE('invalid_choice', 'level', '"x" is not a valid choice. Choose one of: 1, 8, 15.'),
+    validationError('invalid_choice', 'level', '"x" is not a valid choice. Choose one of: 1, 8, 15.'),
     1,
   ],
-  ['member-014', 'W', member, { level: null }, VE('null', 'level', 'This field may not be null.'), 1],
+  ['member-014', 'W', member, { level: null }, validationError('null', 'level', 'This field may not be null.'), 1],
   ['nothing', 'W', member, {}, { status: 200 }, 1],
 ];
 test.each(changes)(
@@ -227,7 +243,9 @@ test("PUT changes a member's level like PATCH", async () => {
 test('member-009, member-015: returns 403 when users change their own level', async () => {
   for (const actor of [acme.M, acme.A, acme.W]) {
     for (const level of [1, 8, 15]) {
-      expect(await patch(actor, actor, { level })).toMatchObject(PD("You can't change your own access level."));
+      expect(await patch(actor, actor, { level })).toMatchObject(
+        permissionDenied("You can't change your own access level."),
+      );
     }
     expect((await patch(actor, { uuid: '@me' }, {})).status).toBe(200);
   }
@@ -236,13 +254,15 @@ test('member-009, member-015: returns 403 when users change their own level', as
 
 test('member-012, member-013: returns 403 when an owner is removed', async () => {
   const second = await join(owner);
-  expect(await remove(acme.A, second)).toMatchObject(PD('You can only edit others with level lower or equal to you.'));
+  expect(await remove(acme.A, second)).toMatchObject(
+    permissionDenied('You can only edit others with level lower or equal to you.'),
+  );
   for (const [by, target] of [
     [acme.W, second],
     [acme.W, acme.W],
   ] as const) {
     expect(await remove(by, target)).toMatchObject(
-      VE('invalid_input', null, 'Cannot leave the organization as its owner!'),
+      validationError('invalid_input', null, 'Cannot leave the organization as its owner!'),
     );
   }
 });
@@ -253,14 +273,14 @@ test('member-016: returns 405 for GET of a single member', async () => {
 });
 
 test.each([randomUUID(), 'not-a-uuid', '1', '%F0%9F%A6%94'])('returns 404 for the member %s', async (uuid) => {
-  expect(await patch(acme.W, { uuid })).toMatchObject(NF());
-  expect(await remove(acme.W, { uuid })).toMatchObject(NF());
+  expect(await patch(acme.W, { uuid })).toMatchObject(notFound());
+  expect(await remove(acme.W, { uuid })).toMatchObject(notFound());
 });
 
 test("returns 404 for another organization's member", async () => {
   const stranger = await api.database.prisma.user.findUniqueOrThrow({ where: { id: acme.off.userId } });
-  expect(await patch(acme.W, stranger, { level: 8 })).toMatchObject(NF());
-  expect(await remove(acme.W, stranger)).toMatchObject(NF());
+  expect(await patch(acme.W, stranger, { level: 8 })).toMatchObject(notFound());
+  expect(await remove(acme.W, stranger)).toMatchObject(notFound());
 });
 
 test('leaves one owner when two owners demote each other concurrently', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey, createUser } from '@millrace/accounts';
 import { collectAnnouncedKeys, eventually } from '@millrace/testing';
-import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
+import { insufficient, notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -68,7 +68,7 @@ test("organization-001: returns all fields of the caller's organization for `@cu
 test('organization-002: a second organization requires a plan that allows several organizations', async () => {
   const free = await createActors(api.database, { plan: 'free' });
   expect(await create(free.W.key)).toMatchObject(
-    PD('You must upgrade your Millrace plan to be able to create and manage multiple organizations.'),
+    permissionDenied('You must upgrade your Millrace plan to be able to create and manage multiple organizations.'),
   );
 });
 
@@ -122,7 +122,9 @@ test('a user without an organization can create one', async () => {
     label: 'key',
     scopes: ['*'],
   });
-  expect(await api.get('/api/organizations/@current/', value)).toMatchObject(NF('Current organization not found.'));
+  expect(await api.get('/api/organizations/@current/', value)).toMatchObject(
+    notFound('Current organization not found.'),
+  );
   expect(await create(value, { name: 'First' })).toMatchObject({
     status: 201,
     body: { name: 'First', member_count: 1 },
@@ -139,11 +141,17 @@ test('organization-005: gives two organizations with similar names different slu
 });
 
 test.each([
-  [{}, VE('required', 'name', 'This field is required.')],
-  [{ name: ' ' }, VE('blank', 'name', 'This field may not be blank.')],
-  [{ name: 'x'.repeat(65) }, VE('max_length', 'name', 'Ensure this field has no more than 64 characters.')],
-  [{ name: 'x', logo_media_id: 'y' }, VE('does_not_exist', 'logo_media_id', 'Invalid pk "y" - object does not exist.')],
-  [{ name: 'x', enforce_2fa: 'maybe' }, VE('invalid_input', 'enforce_2fa', 'Must be a valid boolean.')],
+  [{}, validationError('required', 'name', 'This field is required.')],
+  [{ name: ' ' }, validationError('blank', 'name', 'This field may not be blank.')],
+  [
+    { name: 'x'.repeat(65) },
+    validationError('max_length', 'name', 'Ensure this field has no more than 64 characters.'),
+  ],
+  [
+    { name: 'x', logo_media_id: 'y' },
+    validationError('does_not_exist', 'logo_media_id', 'Invalid pk "y" - object does not exist.'),
+  ],
+  [{ name: 'x', enforce_2fa: 'maybe' }, validationError('invalid_input', 'enforce_2fa', 'Must be a valid boolean.')],
 ])('returns 400 for a new organization with %j', async (body, expected) => {
   expect(await create(acme.W.key, body)).toMatchObject(expected);
 });
@@ -184,7 +192,7 @@ test('organization-008, organization-009: ignores read-only fields, and lets onl
 
 test("PUT requires the organization's name", async () => {
   const put = (body: unknown) => api.send('PUT', path, { key: acme.A.key, body });
-  expect(await put({})).toMatchObject(VE('required', 'name', 'This field is required.'));
+  expect(await put({})).toMatchObject(validationError('required', 'name', 'This field is required.'));
   expect(await put({ name: 'Acme' })).toMatchObject({ status: 200, body: { name: 'Acme' } });
 });
 
@@ -203,9 +211,9 @@ test('organization-010, organization-011: only an owner can delete an organizati
   for (const { key } of [actors.M, actors.A]) expect(await api.send('DELETE', at, { key })).toMatchObject(insufficient);
   const deleted = await api.send('DELETE', at, { key: actors.W.key });
   expect([deleted.status, deleted.body]).toEqual([204, undefined]);
-  expect(await api.send('DELETE', at, { key: actors.W.key })).toMatchObject(NF('Organization not found.'));
+  expect(await api.send('DELETE', at, { key: actors.W.key })).toMatchObject(notFound('Organization not found.'));
   expect(await api.get(`/api/projects/${actors.projectId}/events/`, actors.W.key)).toMatchObject(
-    NF('Project not found.'),
+    notFound('Project not found.'),
   );
   await eventually(() => announced.keys.includes(token), { what: 'the announcement of the key' });
   const { sql } = api.database;
@@ -221,10 +229,10 @@ test('organization-010, organization-011: only an owner can delete an organizati
 
 test('organization-012: returns 403 for other organizations and all paths under them, unlike PostHog', async () => {
   const foreign = `/api/organizations/${acme.off.organizationId}/`;
-  expect(await patch(acme.W.key, { name: 'x' }, foreign)).toMatchObject(PD());
-  expect(await api.send('DELETE', foreign, { key: acme.W.key })).toMatchObject(PD());
+  expect(await patch(acme.W.key, { name: 'x' }, foreign)).toMatchObject(permissionDenied());
+  expect(await api.send('DELETE', foreign, { key: acme.W.key })).toMatchObject(permissionDenied());
   expect(await patch(acme.W.key, { name: 'x' }, `/api/organizations/${randomUUID()}/`)).toMatchObject(
-    NF('Organization not found.'),
+    notFound('Organization not found.'),
   );
 });
 

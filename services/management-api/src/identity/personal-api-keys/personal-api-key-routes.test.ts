@@ -1,5 +1,5 @@
 import { createPersonalApiKey, hashPersonalApiKey, type NewPersonalApiKey } from '@millrace/accounts';
-import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
 const path = '/api/personal_api_keys/';
 const create = (body: unknown, key = me.key) => api.send('POST', path, { key, body });
 const works = async (value: string) => (await api.get('/api/users/@me/', value)).status;
-const tooMuch = PD(
+const tooMuch = permissionDenied(
   'An API key cannot be used to manage a key that has more scopes, broader access or a later expiration date.',
 );
 async function ownKey(options: Partial<NewPersonalApiKey>): Promise<{ id: string; value: string }> {
@@ -75,7 +75,7 @@ test('key-026: allows at most ten keys, even with concurrent requests', async ()
   );
   expect(responses.filter(({ status }) => status === 201)).toHaveLength(9);
   expect(responses.find(({ status }) => status === 400)).toMatchObject(
-    VE(
+    validationError(
       'invalid_input',
       null,
       'You can only have 10 personal API keys. Remove an existing key before creating a new one.',
@@ -84,30 +84,42 @@ test('key-026: allows at most ten keys, even with concurrent requests', async ()
 });
 
 test.each([
-  ['key-027', { label: '', scopes: ['*'] }, VE('blank', 'label', 'This field may not be blank.')],
-  ['key-028', { label: 'x' }, VE('required', 'scopes', 'This field is required.')],
+  ['key-027', { label: '', scopes: ['*'] }, validationError('blank', 'label', 'This field may not be blank.')],
+  ['key-028', { label: 'x' }, validationError('required', 'scopes', 'This field is required.')],
   [
     'too long',
     { label: 'x'.repeat(41), scopes: ['*'] },
-    VE('max_length', 'label', 'Ensure this field has no more than 40 characters.'),
+    validationError('max_length', 'label', 'Ensure this field has no more than 40 characters.'),
   ],
-  ['key-029', { label: 'x', scopes: ['invalid'] }, VE('invalid_input', 'scopes', 'Invalid scope: invalid')],
-  ['key-030', { label: 'x', scopes: ['project:fly'] }, VE('invalid_input', 'scopes', 'Invalid scope: project:fly')],
-  ['an empty list of scopes', { label: 'x', scopes: [] }, VE('required', 'scopes', 'A key needs at least one scope.')],
+  [
+    'key-029',
+    { label: 'x', scopes: ['invalid'] },
+    validationError('invalid_input', 'scopes', 'Invalid scope: invalid'),
+  ],
+  [
+    'key-030',
+    { label: 'x', scopes: ['project:fly'] },
+    validationError('invalid_input', 'scopes', 'Invalid scope: project:fly'),
+  ],
+  [
+    'an empty list of scopes',
+    { label: 'x', scopes: [] },
+    validationError('required', 'scopes', 'A key needs at least one scope.'),
+  ],
   [
     'a string as scopes',
     { label: 'x', scopes: '*' },
-    VE('not_a_list', 'scopes', 'Expected a list of items but got type "str". Send a JSON array.'),
+    validationError('not_a_list', 'scopes', 'Expected a list of items but got type "str". Send a JSON array.'),
   ],
   [
     'an invalid ID',
     { label: 'x', scopes: ['*'], scoped_organizations: ['x'] },
-    VE('invalid_input', 'scoped_organizations', 'Invalid organization UUID'),
+    validationError('invalid_input', 'scoped_organizations', 'Invalid organization UUID'),
   ],
   [
     'an expiry in the past',
     { label: 'x', scopes: ['*'], expires_at: '2020-01-01' },
-    VE('min_value', 'expires_at', 'The expiry time must be in the future.'),
+    validationError('min_value', 'expires_at', 'The expiry time must be in the future.'),
   ],
 ])('%s: returns 400 for a key with %j', async (_, body, expected) => {
   expect(await create(body)).toMatchObject(expected);
@@ -136,7 +148,7 @@ test('key-032, key-033: changing or revoking a key takes effect with the next re
   expect(await works(body.value)).toBe(403);
   expect((await api.send('DELETE', at, { key: me.key })).status).toBe(204);
   expect(await works(body.value)).toBe(401);
-  expect(await api.send('DELETE', at, { key: me.key })).toMatchObject(NF('Personal API key not found.'));
+  expect(await api.send('DELETE', at, { key: me.key })).toMatchObject(notFound('Personal API key not found.'));
 });
 
 test('rejects an expired API key', async () => {
@@ -162,12 +174,12 @@ test("key-034, key-035: returns the caller's own keys as a plain array, without 
   expect([status, body.map((key: { label: string }) => key.label)]).toEqual([200, ['CI', 'Test key']]);
   expect(body.every((key: { value: unknown }) => key.value === null)).toBe(true);
   const [foreign] = (await api.get(path, acme.W.key)).body;
-  expect(await api.get(`${path}${foreign.id}/`, me.key)).toMatchObject(NF('Personal API key not found.'));
+  expect(await api.get(`${path}${foreign.id}/`, me.key)).toMatchObject(notFound('Personal API key not found.'));
   expect(await api.send('POST', `${path}${foreign.id}/roll/`, { key: me.key })).toMatchObject(
-    NF('Personal API key not found.'),
+    notFound('Personal API key not found.'),
   );
   expect(await api.send('DELETE', `${path}${foreign.id}/`, { key: me.key })).toMatchObject(
-    NF('Personal API key not found.'),
+    notFound('Personal API key not found.'),
   );
 });
 
@@ -179,14 +191,18 @@ test('returns the key that authenticates the request for `@current`', async () =
 test("key-036, key-037: accepts only the user's own organizations and projects as limits of a key", async () => {
   const limited = { label: 'x', scopes: ['*'] };
   expect(await create({ ...limited, scoped_organizations: [acme.off.organizationId] })).toMatchObject(
-    VE(
+    validationError(
       'invalid_input',
       'scoped_organizations',
       'You must be a member of all organizations that you are scoping the key to.',
     ),
   );
   expect(await create({ ...limited, scoped_teams: [acme.off.projectId] })).toMatchObject(
-    VE('invalid_input', 'scoped_teams', 'You must be a member of all teams that you are scoping the key to.'),
+    validationError(
+      'invalid_input',
+      'scoped_teams',
+      'You must be a member of all teams that you are scoping the key to.',
+    ),
   );
   const body = { scoped_organizations: [acme.organizationId.toUpperCase()], scoped_teams: [acme.projectId] };
   expect(await create({ ...limited, ...body })).toMatchObject({
@@ -226,7 +242,7 @@ describe('key-038: a key that creates or changes other keys', () => {
 
   test('a key that is limited to organizations or projects can create only keys with the same limit', async () => {
     const { value: ofOrganization } = await ownKey({ scopedOrganizations: [acme.organizationId] });
-    const { value: ofProject } = await ownKey({ scopedTeams: [acme.projectId] });
+    const { value: ofProject } = await ownKey({ scopedEnvironments: [acme.projectId] });
     const wanted = { label: 'new', scopes: ['*'] };
     expect(await create(wanted, ofOrganization)).toMatchObject(tooMuch);
     expect(await create(wanted, ofProject)).toMatchObject(tooMuch);

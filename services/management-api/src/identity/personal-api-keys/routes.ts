@@ -91,7 +91,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
             actor: caller,
             label: body.label,
             scopes: body.scopes,
-            scopedTeams: body.scoped_teams ?? [],
+            scopedEnvironments: body.scoped_teams ?? [],
             scopedOrganizations: body.scoped_organizations ?? [],
             expiresAt: toDate(body.expires_at) ?? null,
           });
@@ -145,7 +145,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
             {
               ...(body.label !== undefined && { label: body.label }),
               ...(body.scopes !== undefined && { scopes: body.scopes }),
-              ...(body.scoped_teams !== undefined && { scopedTeams: body.scoped_teams }),
+              ...(body.scoped_teams !== undefined && { scopedEnvironments: body.scoped_teams }),
               ...(body.scoped_organizations !== undefined && { scopedOrganizations: body.scoped_organizations }),
               ...(expiresAt !== undefined && { expiresAt }),
             },
@@ -200,8 +200,8 @@ function chooseKey(caller: Caller, id: string): { id: string; userId: number } {
   return { id: credential.id, userId };
 }
 
-function reachOf({ scopedTeams, scopedOrganizations }: Caller): KeyReach {
-  return { scoped_teams: scopedTeams, scoped_organizations: scopedOrganizations };
+function reachOf({ scopedEnvironments, scopedOrganizations }: Caller): KeyReach {
+  return { scoped_teams: scopedEnvironments, scoped_organizations: scopedOrganizations };
 }
 
 function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {

@@ -187,7 +187,7 @@ async function removedBy(
   { caller, params }: { caller: Caller; params: { id: string } },
 ): Promise<number | null> {
   const id = /^\d{1,9}$/.test(params.id) ? Number(params.id) : 0;
-  const isInKey = caller.scopedTeams.length === 0 || caller.scopedTeams.includes(id);
+  const isInKey = caller.scopedEnvironments.length === 0 || caller.scopedEnvironments.includes(id);
   const who = { userId: caller.userId, organizationIds: getVisibleOrganizationIds(caller) };
   return isInKey && (await wasRecentlyDeletedBy(sql, who, id)) ? id : null;
 }
@@ -229,7 +229,7 @@ async function removeProjectFor(tx: Transaction, caller: Caller, projectId: numb
 /** Checks the caller's access to all environments of a project. Earlier checks cover only the first one. */
 async function requireAllEnvironments(tx: Transaction, caller: Caller, projectId: number): Promise<void> {
   for (const { id, level } of await levelsInProject(tx, { userId: caller.userId, projectId })) {
-    if (caller.scopedTeams.length > 0 && !caller.scopedTeams.includes(id)) {
+    if (caller.scopedEnvironments.length > 0 && !caller.scopedEnvironments.includes(id)) {
       throw new AppError('forbidden', 'API key does not have access to all environments of the project.');
     }
     if ((level ?? 0) < membershipLevels.administrator) {

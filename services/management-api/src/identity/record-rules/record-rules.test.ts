@@ -1,5 +1,5 @@
 import type { GovernedKind } from '../../access/record-rights.ts';
-import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { notFound, permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -62,7 +62,7 @@ const listed = async (kind: GovernedKind, key = acme.M.key) => {
   const { status, body } = await send('GET', `${pathOf[kind]}/`, { key });
   return status === 200 ? [body.count, ...body.results.map(({ id }: { id: number }) => id)] : status;
 };
-const refused = (needed: string) => PD(`You do not have ${needed} access to this resource.`);
+const refused = (needed: string) => permissionDenied(`You do not have ${needed} access to this resource.`);
 
 describe.each(kinds)('%s', (kind) => {
   const path = pathOf[kind];
@@ -144,7 +144,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(await put()).toMatchObject(refused('manager'));
     await rule(kind, 'role', 'manager', id);
     expect((await put()).status).toBe(200);
-    expect(await send('PUT', `${path}/999999/access_controls/`, { body })).toMatchObject(NF());
+    expect(await send('PUT', `${path}/999999/access_controls/`, { body })).toMatchObject(notFound());
   });
 });
 
@@ -224,7 +224,7 @@ test('all responses that list flags include a restricted flag for its creator', 
 
 test('only administrators can set access rules for record kinds, and all members can see them', async () => {
   const body = { resource: 'dashboard', access_level: 'manager' };
-  const denied = PD('Must be admin to modify project permissions.');
+  const denied = permissionDenied('Must be admin to modify project permissions.');
   expect(await send('PUT', 'resource_access_controls/', { body })).toMatchObject(denied);
   const set = [await rule('insight', 'role', 'viewer'), await rule('dashboard', 'everybody', 'none')];
   const shown = (await send('GET', 'resource_access_controls/')).body;
@@ -254,7 +254,8 @@ test("returns 400 naming the field for an access rule with another organization'
   const theirs = (await api.send('POST', roles, { key: other.A.key, body: { name: 'Theirs' } })).body.id;
   const put = (body: object) =>
     send('PUT', 'resource_access_controls/', { key: acme.A.key, body: { resource: 'dashboard', ...body } });
-  const missing = (attr: string) => VE('does_not_exist', attr, `Invalid pk "${theirs}" - object does not exist.`);
+  const missing = (attr: string) =>
+    validationError('does_not_exist', attr, `Invalid pk "${theirs}" - object does not exist.`);
   expect(await put({ access_level: 'none', role: theirs })).toMatchObject(missing('role'));
   expect(await put({ access_level: 'none', organization_member: theirs })).toMatchObject(
     missing('organization_member'),
@@ -422,7 +423,7 @@ test('returns 403 for adding an insight to an unchangeable dashboard, or copying
   const [insight, dashboard, open] = [await make('insight'), await make('dashboard'), await make('dashboard', 'two')];
   await rule('dashboard', 'role', 'viewer', dashboard);
   expect(await send('PATCH', `insights/${insight}/`, { body: { dashboards: [dashboard] } })).toMatchObject(
-    PD(`You don't have permission to add insights to dashboard: ${dashboard}.`),
+    permissionDenied(`You don't have permission to add insights to dashboard: ${dashboard}.`),
   );
   await send('PATCH', `insights/${insight}/`, { key: acme.A.key, body: { dashboards: [dashboard] } });
   const [tile] = (await send('GET', `dashboards/${dashboard}/`)).body.tiles;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { NF, PD } from '../../testing/expected-errors.ts';
+import { notFound, permissionDenied } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -44,7 +44,7 @@ test('administrators create, rename and delete roles, members see them, and the 
     results: [{ id, name: 'By PUT' }],
   });
   expect((await send('DELETE', `${id}/`)).status).toBe(204);
-  expect(await send('GET', `${id}/`)).toMatchObject(NF());
+  expect(await send('GET', `${id}/`)).toMatchObject(notFound());
   const history = await api.get(`/api/organizations/${acme.organizationId}/activity/?scope=Role`, acme.A.key);
   const shown = history.body.results.map((one: { activity: string; detail: { name: string } }) => [
     one.activity,
@@ -73,7 +73,7 @@ test('a member can have a role only once, and loses it with the membership or th
   expect((await send('GET', held)).body).toMatchObject({ count: 1, results: [{ id: given.body.id }] });
   expect((await send('GET', `${id}/`)).body.members).toEqual([given.body]);
   expect((await send('DELETE', `${held}${given.body.id}/`)).status).toBe(204);
-  expect(await send('DELETE', `${held}${given.body.id}/`)).toMatchObject(NF());
+  expect(await send('DELETE', `${held}${given.body.id}/`)).toMatchObject(notFound());
 
   await give(id, acme.M.uuid);
   await api.send('DELETE', `/api/organizations/${acme.organizationId}/members/${acme.M.uuid}/`, { key: acme.A.key });
@@ -107,7 +107,7 @@ test('returns 400 for a role membership of a user outside the organization', asy
 
 test("returns 403 to members who change roles, and 404 for another organization's roles", async () => {
   const { id } = await make('Support');
-  const low = PD('Your organization access level is insufficient.');
+  const low = permissionDenied('Your organization access level is insufficient.');
   expect(await send('POST', '', { name: 'Mine' }, acme.M.key)).toMatchObject(low);
   expect(await send('PATCH', `${id}/`, { name: 'Mine' }, acme.M.key)).toMatchObject(low);
   expect(await send('DELETE', `${id}/`, undefined, acme.M.key)).toMatchObject(low);
@@ -123,7 +123,9 @@ test("returns 403 to members who change roles, and 404 for another organization'
     ['DELETE', `${id}/role_memberships/${randomUUID()}/`],
     ['GET', 'nothing/'],
   ] as const) {
-    expect(await api.send(method, theirs + rest, { key: other.A.key, ...(body && { body }) })).toMatchObject(NF());
+    expect(await api.send(method, theirs + rest, { key: other.A.key, ...(body && { body }) })).toMatchObject(
+      notFound(),
+    );
   }
 });
 

@@ -96,7 +96,7 @@ const maxAttributes = 100;
  * @returns a function that removes all other attributes from a resource
  * @throws AppError `invalid` (`invalidValue`)
  */
-export function parseRequestedParts(
+export function parseAttributeSelection(
   query: URLSearchParams,
 ): <Resource extends object>(resource: Resource) => Partial<Resource> {
   const listed = (name: string) => {

@@ -14,7 +14,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { requireDomainOwner } from '../domains/rules.ts';
 import { domainParams } from '../domains/schema.ts';
 import { type DomainRow, findDomain, lockDomain } from '../domains/store.ts';
-import { deleteToken, findToken, listRequests, type ScimTokenRow, storeScimToken } from './store.ts';
+import { deleteToken, findToken, listScimRequests, type ScimTokenRow, storeScimToken } from './store.ts';
 
 const nullableTime = (description: string) =>
   Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
@@ -196,7 +196,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       handler: async ({ target: { organizationId }, params, query, request }) => {
         const domain = requireDomain(await findDomain(sql, organizationId, params.id));
         return offsetPage(request, query, async (window) => {
-          const { count, rows } = await listRequests(sql, domain.id, window);
+          const { count, rows } = await listScimRequests(sql, domain.id, window);
           return { count, results: rows.map((row) => ({ ...row, created_at: formatDateTime(row.created_at) })) };
         });
       },

@@ -30,7 +30,7 @@ import {
   type GroupChange,
   parseFilter,
   parsePage,
-  parseRequestedParts,
+  parseAttributeSelection,
   parseScimSearch,
   patchGroup,
   patchUser,
@@ -39,7 +39,7 @@ import {
   type ScimResponse,
   schemas,
 } from './protocol.ts';
-import { findScimDomain, listGroups, recordGroup, recordRequest, type ScimGroupRow } from './store.ts';
+import { findScimDomain, listGroups, recordGroup, recordScimRequest, type ScimGroupRow } from './store.ts';
 
 export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
@@ -69,7 +69,7 @@ interface ScimRequest {
  * Creates the page route for everything under `/scim`. SCIM has its own status codes and error format, even for unknown
  * paths and methods.
  */
-export function scimPage(deps: ScimDeps): PageRoute {
+export function createScimPage(deps: ScimDeps): PageRoute {
   const { sql, logger } = deps;
   const counter = deps.metrics.counter('millrace_scim_requests_total', 'SCIM requests, by response status', ['status']);
   const kinds = new Map<string, (scimRequest: ScimRequest) => Promise<ScimResponse>>([
@@ -109,7 +109,7 @@ export function scimPage(deps: ScimDeps): PageRoute {
       const detail = scimResponse.status < 400 ? '' : String((scimResponse.body as { detail?: unknown }).detail);
       const row = { method, path: pathWithin(request), status: scimResponse.status, detail };
       // The change is already committed, so a failure to log the request must not fail the request.
-      await recordRequest(sql, domain.id, row).catch((error: unknown) =>
+      await recordScimRequest(sql, domain.id, row).catch((error: unknown) =>
         logger.warn('could not record a SCIM request', { error, requestId: request.id }),
       );
     }
@@ -195,7 +195,7 @@ async function handleUsers(
   scimRequest: ScimRequest,
 ): Promise<ScimResponse> {
   const { domain, request, method, id, query } = scimRequest;
-  const parts = parseRequestedParts(query);
+  const selectAttributes = parseAttributeSelection(query);
   const now = new Date();
   if (id === undefined) {
     requireMethod(scimRequest, 'GET', 'POST');
@@ -207,16 +207,17 @@ async function handleUsers(
       });
       if (isClaimed) accountMailing.notifyUser(user, 'account_provisioned', { domain: domain.name });
       const body = toUser(scimRequest, user);
-      return { status: 201, body: parts(body), location: body.meta.location };
+      return { status: 201, body: selectAttributes(body), location: body.meta.location };
     }
     const page = parsePage(query);
     const filter = parseFilter(query.get('filter'), ['username', 'emails.value', 'externalid', 'id']);
     const { count, rows } = await listScimUsers(sql, domain, { ...page, filter: toUserFilter(filter) });
-    const users = rows.map((row) => parts(toUser(scimRequest, row)));
+    const users = rows.map((row) => selectAttributes(toUser(scimRequest, row)));
     return { status: 200, body: createScimListResponse(users, { ...page, total: count }) };
   }
   requireMethod(scimRequest, 'GET', 'PUT', 'PATCH', 'DELETE');
-  if (method === 'GET') return { status: 200, body: parts(toUser(scimRequest, await requireUser(sql, domain, id))) };
+  if (method === 'GET')
+    return { status: 200, body: selectAttributes(toUser(scimRequest, await requireUser(sql, domain, id))) };
   if (method === 'DELETE') {
     await transaction((tx) => removeProvisionedUser(tx, domain, id));
     return { status: 204 };
@@ -234,7 +235,7 @@ async function handleUsers(
     accountMailing.notifyUser(user, 'email_changed');
     accountMailing.notifyUser({ ...user, email: emailBefore }, 'email_changed');
   }
-  return { status: 200, body: parts(toUser(scimRequest, user)) };
+  return { status: 200, body: selectAttributes(toUser(scimRequest, user)) };
 }
 
 function toUserFilter(filter: { name: string; value: string } | null) {
@@ -285,7 +286,7 @@ function metaOf(
 
 /** Returns true if a client excludes an attribute. For a large group, excluding the members avoids reading them. */
 function isExcluded(query: URLSearchParams, name: string): boolean {
-  return !Object.hasOwn(parseRequestedParts(query)({ [name]: null }), name);
+  return !Object.hasOwn(parseAttributeSelection(query)({ [name]: null }), name);
 }
 
 async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimRequest): Promise<ScimResponse> {
@@ -293,7 +294,7 @@ async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimReq
   const { organizationId, name: scimDomain } = domain;
   const of = { organizationId, actor: { scimDomain } };
   const show = async (tx: Sql, roleId: string) => toGroup(tx, scimRequest, await requireGroup(tx, domain, roleId));
-  const parts = parseRequestedParts(query);
+  const selectAttributes = parseAttributeSelection(query);
   if (id === undefined) {
     requireMethod(scimRequest, 'GET', 'POST');
     if (method === 'POST') {
@@ -303,7 +304,7 @@ async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimReq
         await changeGroup(tx, domain, role.id, rest);
         return show(tx, role.id);
       });
-      return { status: 201, body: parts(body), location: body.meta.location };
+      return { status: 201, body: selectAttributes(body), location: body.meta.location };
     }
     const page = parsePage(query);
     const filter = parseFilter(query.get('filter'), ['displayname', 'externalid', 'id']);
@@ -312,12 +313,12 @@ async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimReq
       ...page,
       filter: filter && by ? { [by]: filter.value } : {},
     });
-    const groups = await Promise.all(rows.map(async (row) => parts(await toGroup(sql, scimRequest, row))));
+    const groups = await Promise.all(rows.map(async (row) => selectAttributes(await toGroup(sql, scimRequest, row))));
     return { status: 200, body: createScimListResponse(groups, { ...page, total: count }) };
   }
   requireMethod(scimRequest, 'GET', 'PUT', 'PATCH', 'DELETE');
   await requireGroup(sql, domain, id);
-  if (method === 'GET') return { status: 200, body: parts(await show(sql, id)) };
+  if (method === 'GET') return { status: 200, body: selectAttributes(await show(sql, id)) };
   if (method === 'DELETE') {
     await transaction(async (tx) => {
       const role = await requireGroup(tx, domain, id);
@@ -335,7 +336,7 @@ async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimReq
     await changeGroup(tx, domain, role.id, change);
     return show(tx, role.id);
   });
-  return { status: 200, body: parts(body) };
+  return { status: 200, body: selectAttributes(body) };
 }
 
 async function changeGroup(

@@ -101,7 +101,7 @@ export type ScimRequestRow = Columns<'scim_request', 'id' | 'method' | 'path' | 
 const maxStoredRequests = 500;
 
 /** Stores a SCIM request and the time at which the token was last used. Deletes the oldest requests. */
-export async function recordRequest(
+export async function recordScimRequest(
   sql: Sql,
   domainId: string,
   { method, path, status, detail }: Pick<ScimRequestRow, 'method' | 'path' | 'status' | 'detail'>,
@@ -125,7 +125,7 @@ export async function recordRequest(
   );
 }
 
-export async function listRequests(
+export async function listScimRequests(
   sql: Sql,
   domainId: string,
   { limit, offset }: { limit: number; offset: number },

@@ -6,7 +6,7 @@ import {
   findMembership,
   findSecondFactors,
   getEnforcedProvider,
-  type Installed,
+  type InstalledProviders,
   type ProviderKind,
   parseEmailAddress,
   parseEmailDomain,
@@ -27,7 +27,7 @@ const providerNames: Record<ProviderKind, string> = {
 export interface EnforcementDeps {
   sql: Sql;
   /** The installation's sign-in providers. */
-  installed: Installed;
+  installedProviders: InstalledProviders;
 }
 
 /**
@@ -35,11 +35,11 @@ export interface EnforcementDeps {
  * not enforce a provider.
  */
 export async function findEnforcedProvider(
-  { sql, installed }: EnforcementDeps,
+  { sql, installedProviders }: EnforcementDeps,
   email: string,
 ): Promise<{ domain: AddressDomain; kind: ProviderKind } | null> {
   const domain = await findAddressDomain(sql, parseEmailDomain(email));
-  const kind = domain ? getEnforcedProvider(domain, installed) : null;
+  const kind = domain ? getEnforcedProvider(domain, installedProviders) : null;
   return domain && kind !== null ? { domain, kind } : null;
 }
 
@@ -49,19 +49,19 @@ export async function findEnforcedProvider(
  * @param hasPublicUrl whether the installation has the URL that providers need (`requirePublicUrl`)
  */
 export async function findSignInMethods(
-  { sql, installed }: EnforcementDeps,
+  { sql, installedProviders }: EnforcementDeps,
   { email, hasPublicUrl }: { email: string; hasPublicUrl: boolean },
 ) {
   const account = parseEmailAddress(email);
   const domain = account === null ? undefined : await findAddressDomain(sql, parseEmailDomain(account));
-  const kind = domain ? getEnforcedProvider(domain, installed) : null;
-  const others = (['google-oauth2', 'github', 'gitlab'] as const).filter((other) => installed.has(other));
+  const kind = domain ? getEnforcedProvider(domain, installedProviders) : null;
+  const others = (['google-oauth2', 'github', 'gitlab'] as const).filter((other) => installedProviders.has(other));
   const only = (other: ProviderKind) => hasPublicUrl && (kind === null || kind === other);
   return {
     password_login_available: kind === null || domain?.sso_owner_exception === true,
     sso_enforcement: kind,
     saml_available: domain?.has_saml === true && hasPlanFeature(domain.features, 'saml') && only('saml'),
-    oidc_available: (domain?.has_oidc === true || installed.has('oidc')) && only('oidc'),
+    oidc_available: (domain?.has_oidc === true || installedProviders.has('oidc')) && only('oidc'),
     social_providers: Object.fromEntries(others.map((other) => [other, only(other)])),
   };
 }

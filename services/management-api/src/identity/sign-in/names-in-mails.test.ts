@@ -138,8 +138,10 @@ it('removes line breaks and links from names that identity providers send', asyn
   };
   await api.database.transaction(async (tx) => {
     await provisionUser(tx, scim, provisioned);
-    const installed = new Set(['google-oauth2'] as const);
-    expect(await signInThroughProvider(tx, arrival, { now, installed })).toMatchObject({ outcome: 'signed_in' });
+    const installedProviders = new Set(['google-oauth2'] as const);
+    expect(await signInThroughProvider(tx, arrival, { now, installedProviders })).toMatchObject({
+      outcome: 'signed_in',
+    });
   });
   for (const email of [`scim@${name}`, `google@${name}`]) {
     expect((await findUser(api.database.sql, { email }))?.first_name).toBe('Go to https evil.example');

@@ -144,7 +144,7 @@ export async function findKnownDevice(sql: Sql, request: ApiRequest, account: st
  * @param remember true if this browser can skip the second factor in future sign-ins
  */
 export async function startSession(
-  { installed, accountMailing }: Pick<SignInDeps, 'installed' | 'accountMailing'>,
+  { installedProviders, accountMailing }: Pick<SignInDeps, 'installedProviders' | 'accountMailing'>,
   tx: Transaction,
   request: ApiRequest,
   {
@@ -168,7 +168,7 @@ export async function startSession(
   }
   const seen = { login_method: how.method, second_factor: how.secondFactor, address: request.address, browser };
   await recordOwnActivity(tx, user, { activity: 'logged_in', changes: seenAt(seen) });
-  const enforced = await findEnforcedProvider({ sql: tx, installed }, user.email);
+  const enforced = await findEnforcedProvider({ sql: tx, installedProviders }, user.email);
   if (enforced && how.method !== enforced.kind) {
     await recordSsoBypass(tx, enforced.domain, { user, method: how.method });
     accountMailing.notifyAdministrators(enforced.domain, 'way_around', { email: user.email, method: how.method });

@@ -8,7 +8,7 @@ import {
   endUserSessions,
   findSecondFactors,
   findTotpSecret,
-  type Installed,
+  type InstalledProviders,
   isTrustedDevice,
   lockUserKeys,
   type NewSession,
@@ -32,14 +32,14 @@ import type { SessionCredential } from '../../access/caller.ts';
 import { setStepCookie } from '../../access/session-cookie.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import type { AccountMailing } from './account-mailing.ts';
-import type { SealedTexts } from './sealed-texts.ts';
+import type { SecretEncryption } from './secret-encryption.ts';
 
 export interface SecondFactorDeps extends Pick<Database, 'sql' | 'transaction'> {
   signInLimits: SignInLimits;
   accountMailing: AccountMailing;
-  sealedTexts: SealedTexts;
+  secretEncryption: SecretEncryption;
   /** The installation's sign-in providers. */
-  installed: Installed;
+  installedProviders: InstalledProviders;
 }
 
 const issuer = 'Millrace';
@@ -69,11 +69,11 @@ function stepOfCode(secret: string, code: string): number | null {
  * @returns the secret in Base32, and the URL that apps read from a QR code
  */
 export async function beginTotpSetup(
-  { sql, sealedTexts }: Pick<SecondFactorDeps, 'sql' | 'sealedTexts'>,
+  { sql, secretEncryption }: Pick<SecondFactorDeps, 'sql' | 'secretEncryption'>,
   { session, user }: { session: SessionCredential; user: Pick<SignInUser, 'id' | 'email'> },
 ): Promise<{ secret: string; uri: string }> {
   const secret = new Secret({ size: secretBytes }).base32;
-  const data = { secret: sealedTexts.seal(secret, totpEncryptionContext(user.id)) };
+  const data = { secret: secretEncryption.seal(secret, totpEncryptionContext(user.id)) };
   await beginSignInStep(sql, { kind: 'totp_setup', userId: user.id, data, secret: session.id });
   return { secret, uri: appOf(secret, user.email).toString() };
 }
@@ -84,7 +84,7 @@ export async function beginTotpSetup(
  * @throws AppError `invalid` with `setup_expired`, or with `token_invalid` naming `token`, or `rate_limited`
  */
 export async function finishTotpSetup(
-  { transaction, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
+  { transaction, signInLimits, accountMailing, secretEncryption }: SecondFactorDeps,
   { session, user, code }: { session: SessionCredential; user: SignInUser; code: string },
 ): Promise<string[]> {
   const refundAttempt = await signInLimits.countCode(user.id);
@@ -97,7 +97,7 @@ export async function finishTotpSetup(
       });
     }
     const sealed = String(begun.data.secret);
-    const step = stepOfCode(sealedTexts.open(sealed, totpEncryptionContext(user.id)), code);
+    const step = stepOfCode(secretEncryption.open(sealed, totpEncryptionContext(user.id)), code);
     // The error rolls the transaction back, so the setup is not consumed and the user can enter another code.
     if (step === null) throw wrongCode('token_invalid');
     await storeTotpSecret(tx, user.id, { secret: sealed, lastStep: step });
@@ -171,7 +171,7 @@ function notEnabled(): AppError {
  * @throws AppError `invalid` with code `2fa_invalid`, or `rate_limited`
  */
 export async function checkFactorCode(
-  { sql, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
+  { sql, signInLimits, accountMailing, secretEncryption }: SecondFactorDeps,
   user: SignInUser,
   code: string,
 ): Promise<SecondFactor> {
@@ -180,7 +180,7 @@ export async function checkFactorCode(
   if (/^\d{6}$/.test(shown)) {
     const stored = await findTotpSecret(sql, user.id);
     const step =
-      stored === undefined ? null : stepOfCode(sealedTexts.open(stored, totpEncryptionContext(user.id)), shown);
+      stored === undefined ? null : stepOfCode(secretEncryption.open(stored, totpEncryptionContext(user.id)), shown);
     if (step === null || !(await consumeTotpStep(sql, user.id, step))) throw await refuseCode(sql, user);
     await refundAttempt();
     return 'totp';

@@ -49,7 +49,7 @@ export function secondStepRoutes(deps: SignInDeps) {
   };
 
   /** Finds the browser's unfinished sign-in. @throws AppError `invalid` with code `2fa_expired` */
-  async function requireHalf(request: ApiRequest) {
+  async function requireUnfinishedSignIn(request: ApiRequest) {
     const secret = readStepCookie(request);
     const step = secret === null ? undefined : await findSignInStep(sql, 'second_factor', secret);
     const user = step?.userId ? await findSignInUser(sql, { id: step.userId }) : undefined;
@@ -91,7 +91,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       responses: { 200: { description: 'The available second factors.', schema: secondStepMethods } },
       examples: { response: { has_totp: true, has_passkeys: false } },
       handler: async ({ request }) => {
-        const { user } = await requireHalf(request);
+        const { user } = await requireUnfinishedSignIn(request);
         const { hasTotp, passkeys } = await findSecondFactors(sql, user.id);
         return { has_totp: hasTotp, has_passkeys: passkeys > 0 };
       },
@@ -109,7 +109,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       examples: { response: optionsExample },
       target: beforeAnybody,
       handler: async ({ request }) => {
-        const { secret, user, needsVerification } = await requireHalf(request);
+        const { secret, user, needsVerification } = await requireUnfinishedSignIn(request);
         const passkeys = await listPasskeys(sql, user.id);
         const options = await createPasskeyChallenge(requirePublicUrl(request), { passkeys, needsVerification });
         await updateSignInStep(sql, 'second_factor', { secret, data: { challenge: options.challenge } });
@@ -138,7 +138,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       },
       handler: ({ body: { token, credential, remember = false }, request }) =>
         countSignIn('second_factor', async () => {
-          const { secret, user, challenge, needsVerification } = await requireHalf(request);
+          const { secret, user, challenge, needsVerification } = await requireUnfinishedSignIn(request);
           if (credential !== undefined) {
             if (typeof challenge !== 'string') throw challengeError();
             // Each challenge can be used only once, even if the check fails.

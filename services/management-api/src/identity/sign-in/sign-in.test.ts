@@ -507,7 +507,7 @@ describe('limits on failed sign-ins', () => {
   let person: TestTenant;
   let address: string;
   beforeAll(async () => {
-    const limits = { ...noLimits, signInFailures: 3, signInFailuresOfAccount: 5, signInQuestionsPerMinute: 2 };
+    const limits = { ...noLimits, signInFailures: 3, signInFailuresOfAccount: 5, anonymousRequestsPerMinute: 2 };
     served = await startTestApi({ limits, trustedProxies: 1 });
   });
   beforeEach(async () => {

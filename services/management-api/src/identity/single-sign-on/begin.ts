@@ -91,18 +91,18 @@ export function parseLocalPath(next: string | null): string {
 
 /** Returns the domain whose own provider is used. Returns null for one of the installation's providers. */
 async function chosenDomain(
-  { sql, installed }: SingleSignOnDeps,
+  { sql, installedProviders }: SingleSignOnDeps,
   { kind, email, testedId }: { kind: ProviderKind; email: string | null; testedId: string | null },
 ): Promise<DomainRow | null> {
   if (kind !== 'saml' && kind !== 'oidc') {
-    if (installed.has(kind)) return null;
+    if (installedProviders.has(kind)) return null;
     throw createSignInError('improperly_configured_sso');
   }
   const by = testedId !== null ? { id: testedId.toLowerCase() } : email !== null && { name: parseEmailDomain(email) };
   const domain = by ? await findVerifiedDomain(sql, by) : undefined;
   if (kind === 'saml' && domain && hasSaml(domain)) return domain;
   if (kind === 'oidc' && domain && hasOidc(domain)) return domain;
-  if (kind === 'oidc' && testedId === null && installed.has('oidc')) return null;
+  if (kind === 'oidc' && testedId === null && installedProviders.has('oidc')) return null;
   throw createSignInError('improperly_configured_sso');
 }
 

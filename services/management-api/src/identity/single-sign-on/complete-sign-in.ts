@@ -43,8 +43,8 @@ async function reauthenticate(
   response: ValidResponse,
 ): Promise<NextPage> {
   const { profile, next } = response;
-  const { installed } = deps;
-  const reason = await deps.transaction((tx) => findConfirmationRefusal(tx, profile, { userId, installed }));
+  const { installedProviders } = deps;
+  const reason = await deps.transaction((tx) => findConfirmationRefusal(tx, profile, { userId, installedProviders }));
   if (reason === 'another_account') throw createSignInError('reauth_user_mismatch');
   if (reason !== null) throw await rejectSignIn(deps, response, reason);
   const session = await renewSessionSecret(deps.sql, sessionId);
@@ -53,10 +53,10 @@ async function reauthenticate(
 
 async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<NextPage> {
   const { profile, next, request } = response;
-  const { transaction, installed, accountMailing } = deps;
+  const { transaction, installedProviders, accountMailing } = deps;
   const { kind, domainId } = profile;
   const done = await transaction(async (tx) => {
-    const arrival = await signInThroughProvider(tx, profile, { now: new Date(), installed });
+    const arrival = await signInThroughProvider(tx, profile, { now: new Date(), installedProviders });
     if (arrival.outcome === 'refused') return arrival;
     const { user } = arrival;
     // Require a second factor as for other sign-in methods, because the account can also be in organizations that do

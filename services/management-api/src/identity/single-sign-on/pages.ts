@@ -18,7 +18,7 @@ interface PageDeps extends SingleSignOnDeps {
 /** Maximum size of an encoded SAML response, in bytes. */
 const bodyLimitBytes = 400 * 1024;
 
-export function signOnPages(deps: PageDeps): PageRoute[] {
+export function createSignOnPages(deps: PageDeps): PageRoute[] {
   const { logger } = deps;
 
   const page = (

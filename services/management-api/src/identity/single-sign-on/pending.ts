@@ -26,7 +26,7 @@ import { recordAttempt } from './store.ts';
 
 export interface SingleSignOnDeps extends SignInDeps {
   /** The installation's sign-in providers. */
-  installed: ReadonlyMap<ProviderKind, OidcProvider>;
+  installedProviders: ReadonlyMap<ProviderKind, OidcProvider>;
   oidc: OidcSignIn;
 }
 
@@ -128,12 +128,12 @@ export const hasSaml = (domain: DomainRow): boolean =>
  * @throws AppError `improperly_configured_sso`
  */
 export function findOidcProvider(
-  { installed, sealedTexts }: SingleSignOnDeps,
+  { installedProviders, secretEncryption }: SingleSignOnDeps,
   kind: Exclude<ProviderKind, 'saml'>,
   domain: DomainRow | null,
 ): OidcProvider {
   if (domain === null) {
-    const provider = installed.get(kind);
+    const provider = installedProviders.get(kind);
     if (provider === undefined) throw createSignInError('improperly_configured_sso');
     return provider;
   }
@@ -142,7 +142,7 @@ export function findOidcProvider(
     name: domain.domain,
     issuer: String(domain.oidc_issuer),
     clientId: String(domain.oidc_client_id),
-    clientSecret: sealedTexts.open(String(domain.oidc_client_secret), clientSecretEncryptionContext(domain.id)),
+    clientSecret: secretEncryption.open(String(domain.oidc_client_secret), clientSecretEncryptionContext(domain.id)),
     isConfiguredByOperator: false,
   };
 }

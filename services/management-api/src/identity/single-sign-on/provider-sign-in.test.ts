@@ -30,7 +30,7 @@ beforeAll(async () => {
   own = await startOpenIdProvider(ownRedirects);
   replacement = await startOpenIdProvider(ownRedirects);
   const { issuer, client } = gitlab;
-  const installed = {
+  const installedProviders = {
     name: 'GitLab',
     issuer,
     clientId: client.id,
@@ -38,9 +38,9 @@ beforeAll(async () => {
     isConfiguredByOperator: true,
   };
   api = await startTestApi({
-    installed: new Map([
-      ['gitlab', { ...installed, kind: 'gitlab' }],
-      ['oidc', { ...installed, kind: 'oidc' }],
+    installedProviders: new Map([
+      ['gitlab', { ...installedProviders, kind: 'gitlab' }],
+      ['oidc', { ...installedProviders, kind: 'oidc' }],
     ]),
   });
   home = await createTestTenant(api.database, { email: 'owner@home.example', isEmailVerified: true });
@@ -391,7 +391,7 @@ describe('a provider replaced by one with another issuer', () => {
     const provider = { kind: 'gitlab', name: 'GitLab', issuer: moved.issuer, isConfiguredByOperator: true } as const;
     const credentials = { clientId: client.id, clientSecret: client.secret };
     const changed = await startTestApi(
-      { installed: new Map([['gitlab', { ...provider, ...credentials }]]) },
+      { installedProviders: new Map([['gitlab', { ...provider, ...credentials }]]) },
       { databaseUrl: api.databaseUrl },
     );
     url = changed.url;

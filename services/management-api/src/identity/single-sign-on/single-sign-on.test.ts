@@ -51,7 +51,10 @@ beforeAll(async () => {
     clientSecret: client.secret,
     isConfiguredByOperator: true,
   } as const;
-  api = await startTestApi({ metrics, installed: new Map([['gitlab', gitlab]]), trustedProxies: 0 }, { mailer });
+  api = await startTestApi(
+    { metrics, installedProviders: new Map([['gitlab', gitlab]]), trustedProxies: 0 },
+    { mailer },
+  );
   redirects.push(`${api.url}/complete/gitlab/`);
 });
 beforeEach(async () => {
@@ -587,7 +590,7 @@ describe("a domain's own SAML provider", () => {
 
   test('signin-048: limits the sign-ins per minute from one IP address, and shows the error on the sign-in page', async () => {
     const limited = await startTestApi(
-      { limits: { ...noLimits, signInQuestionsPerMinute: 2 } },
+      { limits: { ...noLimits, anonymousRequestsPerMinute: 2 } },
       { databaseUrl: api.databaseUrl },
     );
     const go = async () => path(await newBrowser().walk(`${limited.url}/login/gitlab/`));

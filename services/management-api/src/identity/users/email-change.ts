@@ -9,7 +9,7 @@ import {
   countSignInStepAttempt,
   endUserSessions,
   findSignInStep,
-  type Installed,
+  type InstalledProviders,
   lockUserKeys,
   parseEmailAddress,
   type SignInUser,
@@ -28,7 +28,7 @@ export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
   accountMailing: AccountMailing;
   signInLimits: SignInLimits;
   /** The installation's sign-in providers. */
-  installed: Installed;
+  installedProviders: InstalledProviders;
 }
 
 const kind = 'email_change';

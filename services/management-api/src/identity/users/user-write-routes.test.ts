@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { addMember } from '@millrace/accounts';
 import { createTestEnvironment, createTestOrganization, createTestProject } from '@millrace/testing';
-import { PD, VE } from '../../testing/expected-errors.ts';
+import { permissionDenied, validationError } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -35,7 +35,7 @@ test("user-003, user-004: the list of users contains only the caller, and other 
     results: [own],
   });
   expect((await api.get(`/api/users/${acme.A.uuid}/`, acme.A.key)).body).toEqual(own);
-  const expected = PD("As a non-staff user you're only allowed to access the `@me` user instance.");
+  const expected = permissionDenied("As a non-staff user you're only allowed to access the `@me` user instance.");
   for (const uuid of [acme.M.uuid, randomUUID(), 'x']) {
     expect(await api.get(`/api/users/${uuid}/`, acme.A.key)).toMatchObject(expected);
   }
@@ -70,13 +70,17 @@ test('user-006, user-007: changes what `@current` refers to, by organization or 
 test('user-008: returns 400 for a current environment in another organization', async () => {
   const body = { set_current_organization: acme.organizationId, set_current_team: second.projectId };
   expect(await patch(body)).toMatchObject(
-    VE('invalid_input', 'set_current_team', 'Team must belong to the same organization in set_current_organization.'),
+    validationError(
+      'invalid_input',
+      'set_current_team',
+      'Team must belong to the same organization in set_current_organization.',
+    ),
   );
 });
 
 test('user-009: returns 400 for a current organization or environment that the user cannot access', async () => {
   const missing = (attr: string, id: string | number) =>
-    VE('does_not_exist', attr, `Object with id=${id} does not exist.`);
+    validationError('does_not_exist', attr, `Object with id=${id} does not exist.`);
   for (const id of [acme.off.organizationId, randomUUID(), 'x']) {
     expect(await patch({ first_name: 'Not kept', set_current_organization: id })).toMatchObject(
       missing('set_current_organization', id),
@@ -137,17 +141,17 @@ test('the activity log records changes to the user', async () => {
 test.each([
   [
     { first_name: 'x'.repeat(151) },
-    VE('max_length', 'first_name', 'Ensure this field has no more than 150 characters.'),
+    validationError('max_length', 'first_name', 'Ensure this field has no more than 150 characters.'),
   ],
   [
     { role_at_organization: 'king' },
-    VE(
+    validationError(
       'invalid_choice',
       'role_at_organization',
       '"king" is not a valid choice. Choose one of: engineering, data, product, founder, leadership, marketing, sales, other.',
     ),
   ],
-  [{ set_current_team: 'x' }, VE('invalid_input', 'set_current_team', 'A valid integer is required.')],
+  [{ set_current_team: 'x' }, validationError('invalid_input', 'set_current_team', 'A valid integer is required.')],
 ])('returns 400 for a user with %j', async (body, expected) => {
   expect(await patch(body)).toMatchObject(expected);
 });

@@ -48,7 +48,7 @@ export async function checkStreamAccess(sql: Sql, access: StreamAccess): Promise
   if (!includesScope(key.scopes, 'event:read')) return 'The personal API key no longer has the scope `event:read`.';
   if (found === undefined || found.level === null || settings === undefined)
     return 'The project was deleted, or you no longer have access to it.';
-  const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
+  const reach = { scopedEnvironments: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
   if (!canKeyAccessProject(reach, { environmentIds: [environmentId], organizationId: found.organizationId }))
     return 'The personal API key does not have access to the project.';
   if (apiToken !== undefined && apiToken !== settings.api_token)

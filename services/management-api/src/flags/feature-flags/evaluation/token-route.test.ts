@@ -53,7 +53,13 @@ test('returns 401 for flags requested without a personal API key', async () => {
 test('returns 403 for flags requested with a key that is limited to other projects', async () => {
   const { project } = await createTestProject(api.database, { organizationId: tenant.organizationId, name: 'Second' });
   const { value } = await createPersonalApiKey(api.database.sql, {
-    ...{ actor: null, userId: tenant.userId, label: 'k', scopes: ['feature_flag:read'], scopedTeams: [project.id] },
+    ...{
+      actor: null,
+      userId: tenant.userId,
+      label: 'k',
+      scopes: ['feature_flag:read'],
+      scopedEnvironments: [project.id],
+    },
   });
   expect((await list(`?token=${tenant.projectApiKey}`, value)).status).toBe(403);
 });

@@ -18,7 +18,7 @@ import { countExposures, type ExposureDay, type ExposureQuery, findStartOfDay } 
 const maxExposures = 1_000_000;
 const maxVariants = 50;
 
-export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
+export function flagExposuresRoute({ sql, searches, externalEventStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: environmentBasePaths(sql),
@@ -64,7 +64,7 @@ export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
       };
       const rows = await searches.run({ caller, target }, 'date_from and date_to', (on) =>
         countExposures(
-          createEventRead(otherStore, {
+          createEventRead(externalEventStore, {
             sql: on,
             projectId: environmentId,
             signal: request.disconnectSignal(),

@@ -1,7 +1,7 @@
 import { isSealedPayload } from '@millrace/contracts';
 import { AppError, type SecretBox } from '@millrace/runtime';
 
-export interface SealedTexts {
+export interface SecretEncryption {
   /**
    * Encrypts a secret.
    * @param context identifies where the secret is stored, for example `totp:7`. The secret can be decrypted only with
@@ -18,7 +18,7 @@ export interface SealedTexts {
  * Creates the encryption for sign-in secrets.
  * @param mayBePlain whether to store secrets unencrypted if no key is configured. Only for local development.
  */
-export function createSealedTexts(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): SealedTexts {
+export function createSecretEncryption(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): SecretEncryption {
   return {
     seal(text, context) {
       if (box.newestPrefix !== null) return box.seal({ text }, context).sealed;

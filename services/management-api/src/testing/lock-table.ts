@@ -1,9 +1,9 @@
 import type { Database } from '@millrace/db';
 
 /** Locks a table until `release` is called, so that queries on the table wait. */
-export async function holdEvents(
+export async function lockTable(
   { transaction }: Pick<Database, 'transaction'>,
-  table: 'event' | 'cohort_member' = 'event',
+  table: 'event' | 'cohort_member',
 ): Promise<{ release: () => Promise<void> }> {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
