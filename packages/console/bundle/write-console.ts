@@ -17,7 +17,7 @@ export const firstLoadLimit = 250_000;
  */
 export const pageLimit = 100_000;
 /** Maximum gzip size, in bytes, of a file that loads on demand within a page, such as the SQL editor. */
-export const partLimit = 120_000;
+export const lazyFileLimit = 120_000;
 /**
  * Maximum size, in bytes, of the fonts that every page loads. Fonts do not delay pages, because the browser shows a
  * system font until they have loaded.
@@ -39,7 +39,7 @@ export interface ConsoleSizes {
   fonts: number;
   pages: Record<string, number>;
   /** Gzip sizes in bytes of the files that load on demand within a page. */
-  parts: Record<string, number>;
+  lazyFiles: Record<string, number>;
 }
 
 /**
@@ -94,15 +94,15 @@ async function measure(directory: string, manifest: Manifest): Promise<ConsoleSi
     sum([...filesOf(manifest, name)].filter((file) => !loaded.has(file)));
   const pages: ConsoleSizes['pages'] = {};
   for (const name of loadedOnDemand(manifest, 'index.html')) pages[name] = await ownSize(name, first);
-  const parts: ConsoleSizes['parts'] = {};
+  const lazyFiles: ConsoleSizes['lazyFiles'] = {};
   for (const page of Object.keys(pages))
     for (const name of loadedOnDemand(manifest, page))
-      if (!(name in pages)) parts[name] = await ownSize(name, new Set([...first, ...filesOf(manifest, page)]));
+      if (!(name in pages)) lazyFiles[name] = await ownSize(name, new Set([...first, ...filesOf(manifest, page)]));
   // Count only the Latin subset of each font. Other subsets load only for pages that contain their characters.
   const fonts = (await readdir(join(directory, 'assets'))).filter((name) => /-latin-wght-.*\.woff2$/.test(name));
   let fontBytes = 0;
   for (const name of fonts) fontBytes += (await readFile(join(directory, 'assets', name))).length;
-  return { firstLoad: await sum(first), sharedLoad: await sum(shared), fonts: fontBytes, pages, parts };
+  return { firstLoad: await sum(first), sharedLoad: await sum(shared), fonts: fontBytes, pages, lazyFiles };
 }
 
 /** Returns the files that load when the browser loads a manifest entry. */
@@ -123,13 +123,13 @@ function entriesOf(manifest: Manifest, name: string, seen = new Set<string>()): 
   return [entry, ...(entry.imports ?? []).flatMap((imported) => entriesOf(manifest, imported, seen))];
 }
 
-function refuseLarge({ firstLoad, sharedLoad, fonts, pages, parts }: ConsoleSizes): void {
+function refuseLarge({ firstLoad, sharedLoad, fonts, pages, lazyFiles }: ConsoleSizes): void {
   const limits: [name: string, bytes: number, limit: number][] = [
     ['The first load', firstLoad, firstLoadLimit],
     ['The page behind a public link', sharedLoad, firstLoadLimit],
     ['Fonts', fonts, fontLimit],
     ...Object.entries(pages).map(([name, bytes]): [string, number, number] => [name, bytes, pageLimit]),
-    ...Object.entries(parts).map(([name, bytes]): [string, number, number] => [name, bytes, partLimit]),
+    ...Object.entries(lazyFiles).map(([name, bytes]): [string, number, number] => [name, bytes, lazyFileLimit]),
   ];
   const large = limits.filter(([, bytes, limit]) => bytes > limit);
   if (large.length === 0) return;

@@ -16,7 +16,7 @@ import { loadPageCode, PageBroken } from './frame/broken.tsx';
 import { Frame, FramePending, PageNotFound, ProjectNotFound } from './frame/frame.tsx';
 import { sections } from './pages/settings/sections.ts';
 import { pages } from './pages.ts';
-import { Loaded } from './parts/states.tsx';
+import { QueryContent } from './parts/states.tsx';
 import { words } from './words.ts';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: PageNotFound, errorComponent: PageBroken });
@@ -140,8 +140,8 @@ export const router = createRouter({
 function Start() {
   const me = useQuery(meQuery);
   return (
-    <Loaded query={me} what={words.account}>
+    <QueryContent query={me} what={words.account}>
       {() => <ProjectNotFound />}
-    </Loaded>
+    </QueryContent>
   );
 }

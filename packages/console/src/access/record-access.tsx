@@ -9,9 +9,9 @@ import { useProject } from '../frame/project.ts';
 import { Button } from '../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../parts/dialog.tsx';
 import { FormProblem } from '../parts/form.tsx';
-import { Loaded } from '../parts/states.tsx';
+import { QueryContent } from '../parts/states.tsx';
 import { words } from '../words.ts';
-import { WithoutPlan } from './without-plan.tsx';
+import { MissingPlanNote } from './missing-plan-note.tsx';
 import { text } from './words.ts';
 import './access.css';
 
@@ -64,14 +64,14 @@ export function RecordAccessDialog({ path, name, onClose }: { path: string; name
   return (
     <Dialog title={text.title(name)} onClose={onClose}>
       <p className="quiet">{text.about}</p>
-      <WithoutPlan>{text.noPlan}</WithoutPlan>
-      <Loaded query={rules} what={text.what}>
+      <MissingPlanNote>{text.noPlan}</MissingPlanNote>
+      <QueryContent query={rules} what={text.what}>
         {(loaded) => (
-          <Loaded query={people} what={text.what}>
+          <QueryContent query={people} what={text.what}>
             {(all) => <RuleList rules={loaded} people={all} request={request} queryKey={['access', id, path]} />}
-          </Loaded>
+          </QueryContent>
         )}
-      </Loaded>
+      </QueryContent>
       <div className="form-buttons">
         <AsApiCallButton request={request} />
         <Button onPress={onClose}>{words.close}</Button>

@@ -9,7 +9,7 @@ import { ApiProblem, getIngestUrl, quoteForShell, sendRequest } from '../api/req
 import { useProject } from '../frame/project.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Empty, Loaded } from '../parts/states.tsx';
+import { EmptyState, QueryContent } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { escapeInvisible, findMember, formatJsonValue, indentJson, parseMembers } from './json-text.ts';
 import { findPersonName } from './person-name.tsx';
@@ -54,9 +54,9 @@ export function EventDetail({
   if (event.error instanceof ApiProblem && event.error.status === 404)
     return <NotStored onAgain={() => void event.refetch()} onClose={props.onClose} />;
   return (
-    <Loaded query={event} what={text.what}>
+    <QueryContent query={event} what={text.what}>
       {(json) => <Stored json={json} {...props} />}
-    </Loaded>
+    </QueryContent>
   );
 }
 
@@ -64,7 +64,7 @@ export function EventDetail({
 function NotStored({ onAgain, onClose }: { onAgain: () => void; onClose: () => void }) {
   const { data } = useHealth(useProject().id);
   return (
-    <Empty title={text.goneTitle} icon="gone">
+    <EmptyState title={text.goneTitle} icon="gone">
       <p className="quiet">{text.gone(data?.visible_after_seconds ?? null)}</p>
       <div className="form-buttons">
         <Button look="main" onPress={onAgain}>
@@ -72,7 +72,7 @@ function NotStored({ onAgain, onClose }: { onAgain: () => void; onClose: () => v
         </Button>
         <Button onPress={onClose}>{words.close}</Button>
       </div>
-    </Empty>
+    </EmptyState>
   );
 }
 

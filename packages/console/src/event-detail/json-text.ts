@@ -122,7 +122,7 @@ export const formatJsonValue = (json: string) => (json.startsWith('"') ? (JSON.p
  * Returns the URL if the JSON value is a string with an HTTP or HTTPS URL. All other schemes, such as `javascript:`,
  * are ignored, so they cannot become links.
  */
-export function findWebAddress(json: string): string | undefined {
+export function parseHttpUrl(json: string): string | undefined {
   if (!/^"https?:\/\//i.test(json) || json.length > 4000) return undefined;
   const text = formatJsonValue(json);
   return URL.canParse(text) ? text : undefined;

@@ -9,7 +9,7 @@ import { copyText } from '../parts/copy.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatPropertyName, isSdkProperty, matchesProperty, selectUsualProperties } from '../parts/properties.ts';
 import { words } from '../words.ts';
-import { escapeInvisible, findWebAddress, formatJsonValue, indentJson } from './json-text.ts';
+import { escapeInvisible, parseHttpUrl, formatJsonValue, indentJson } from './json-text.ts';
 import { text } from './words.ts';
 import './event-detail.css';
 
@@ -142,7 +142,7 @@ export function PropertyValue({
   const isLong = value.length > shownLength;
   const isProperty = by === 'property' || by === 'person';
   const label = escapeInvisible(isProperty ? formatPropertyName(name) : name);
-  const address = findWebAddress(json);
+  const address = parseHttpUrl(json);
   const canFilter = actions.onFilter !== undefined && !isNested && json !== 'null' && json.length <= 1000;
   const act = (key: string) => {
     if (key === 'only' || key === 'not') actions.onFilter?.(by, name, formatJsonValue(json), key === 'not');

@@ -6,7 +6,7 @@ import { Fragment, type ReactNode } from 'react';
 import { call, type Query, readCursor } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 import { LoadMoreButton } from '../parts/more.tsx';
-import { Loaded } from '../parts/states.tsx';
+import { QueryContent } from '../parts/states.tsx';
 import { formatTime } from '../parts/time.ts';
 import { escapeInvisible } from './json-text.ts';
 import { text } from './words.ts';
@@ -62,7 +62,7 @@ export function EventTimeline({ what, filter, empty }: { what: string; filter: Q
     getNextPageParam: ({ next }) => readCursor(next),
   });
   return (
-    <Loaded query={query} what={what}>
+    <QueryContent query={query} what={what}>
       {({ pages }) => {
         const events = pages.flatMap(({ results }) => results);
         // After a search has exceeded its time limit, a page can be empty although more pages follow.
@@ -93,6 +93,6 @@ export function EventTimeline({ what, filter, empty }: { what: string; filter: Q
           </>
         );
       }}
-    </Loaded>
+    </QueryContent>
   );
 }

@@ -37,30 +37,30 @@ export function EventTimes({ event, zone }: { event: ReadonlyMap<string, string>
   );
 }
 
-interface Known {
+interface EventTimes {
   stored: string | undefined;
   sent: string | undefined;
   received: string | undefined;
 }
 
 /** Returns how far the client's clock is ahead of the server's clock. The result includes the network delay. */
-function clockError({ sent, received }: Known): number | undefined {
+function clockError({ sent, received }: EventTimes): number | undefined {
   const error = Date.parse(sent ?? '') - Date.parse(received ?? '');
   return Number.isNaN(error) ? undefined : error;
 }
 
 /** Returns the event time that the client sent. This is the stored time without the clock correction. */
-function timeAsSent(known: Known): string | undefined {
-  const error = clockError(known);
-  const time = Date.parse(known.stored ?? '') + (error ?? 0);
-  return error === undefined || Number.isNaN(time) || isArrival(known) ? undefined : new Date(time).toISOString();
+function timeAsSent(times: EventTimes): string | undefined {
+  const error = clockError(times);
+  const time = Date.parse(times.stored ?? '') + (error ?? 0);
+  return error === undefined || Number.isNaN(time) || isArrival(times) ? undefined : new Date(time).toISOString();
 }
 
-const isArrival = ({ stored, received }: Known) => Date.parse(stored ?? '') === Date.parse(received ?? '');
+const isArrival = ({ stored, received }: EventTimes) => Date.parse(stored ?? '') === Date.parse(received ?? '');
 
-function explainDifferences(known: Known): string {
-  if (isArrival(known)) return text.arrival;
-  const error = clockError(known);
+function explainDifferences(times: EventTimes): string {
+  if (isArrival(times)) return text.arrival;
+  const error = clockError(times);
   if (error === undefined) return text.noSending;
   if (Math.abs(error) < 1000) return text.clockRight;
   return text.clockWrong(lengthOf(Math.abs(error)), error < 0);

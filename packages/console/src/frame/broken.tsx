@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { ApiProblem, consolePath } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';
-import { Failed } from '../parts/states.tsx';
+import { ErrorState } from '../parts/states.tsx';
 import { words } from '../words.ts';
 
 /** Thrown if a page's code failed to load, because the server is unavailable or a new version replaced the file. */
@@ -46,7 +46,7 @@ function PartIsMissing() {
   if (server.data) return <AskToReload title={words.states.newVersionTitle} text={words.states.newVersion} />;
   if (!server.error) return null;
   const error = server.error instanceof ApiProblem ? server.error : new ApiProblem(0, {}, new Headers());
-  return <Failed what={words.states.thePage} error={error} onAgain={() => void server.refetch()} />;
+  return <ErrorState what={words.states.thePage} error={error} onAgain={() => void server.refetch()} />;
 }
 
 function AskToReload({ title, text }: { title: string; text: string }) {

@@ -7,7 +7,7 @@ import { projectQuery, sessionEnd, useHealth } from '../api/queries.ts';
 import { ApiProblem } from '../api/request.ts';
 import { pages } from '../pages.ts';
 import { Icon } from '../parts/icon.tsx';
-import { Empty, explainError, Loaded } from '../parts/states.tsx';
+import { EmptyState, explainError, QueryContent } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { ProjectContext, useProject } from './project.ts';
 import { Navigation } from './rail.tsx';
@@ -51,7 +51,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
       <Navigation project={project.data} onSearch={() => setSearching(true)} />
       <main className="main" id="content" tabIndex={-1}>
         {/* Show an error only if the project has never loaded. The health line above the page reports later errors. */}
-        <Loaded query={{ ...project, error: project.data ? null : project.error }} what="The project">
+        <QueryContent query={{ ...project, error: project.data ? null : project.error }} what="The project">
           {(data) => (
             <ProjectContext value={data}>
               <HealthLine />
@@ -65,7 +65,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
               )}
             </ProjectContext>
           )}
-        </Loaded>
+        </QueryContent>
       </main>
       {isEnded && <SignInAgain />}
     </div>
@@ -148,9 +148,9 @@ export const FramePending = () => (
 export function ProjectNotFound() {
   return (
     <main className="entry">
-      <Empty title={words.noProjectTitle} icon="lock">
+      <EmptyState title={words.noProjectTitle} icon="lock">
         <p className="quiet">{words.noProject}</p>
-      </Empty>
+      </EmptyState>
     </main>
   );
 }

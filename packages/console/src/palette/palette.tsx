@@ -14,7 +14,7 @@ import { Icon } from '../parts/icon.tsx';
 import { explainError } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { keepRecent, readRecent } from './recent.ts';
-import { type Found, listActions, listPages, listProjects, recordQueries } from './targets.ts';
+import { type PaletteEntry, listActions, listPages, listProjects, recordQueries } from './targets.ts';
 
 /** A dialog for finding pages, projects and records by a part of their name, and for opening them. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -22,11 +22,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState('');
   const { sections, isSearching, error } = useFound(typed.trim());
   const open = (key: string) => {
-    const found = sections.flatMap(({ items }) => items).find((item) => item.key === key);
-    if (found === undefined) return;
-    keepRecent(found);
+    const entry = sections.flatMap(({ items }) => items).find((item) => item.key === key);
+    if (entry === undefined) return;
+    keepRecent(entry);
     onClose();
-    void navigate({ to: found.to, search: (found.search ?? {}) as never });
+    void navigate({ to: entry.to, search: (entry.search ?? {}) as never });
   };
   return (
     <ModalOverlay isOpen isDismissable className="shade" onOpenChange={(isOpen) => !isOpen && onClose()}>
@@ -72,7 +72,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 
 interface Section {
   name: string;
-  items: readonly Found[];
+  items: readonly PaletteEntry[];
 }
 
 /** Returns the search results in sections, without duplicates. Recently opened pages and records come first. */
@@ -84,7 +84,7 @@ function useFound(text: string): { sections: Section[]; isSearching: boolean; er
   const settledText = useDebounced(text);
   const queries = recordQueries(project.id, settledText);
   const results = useQueries({ queries: queries.map(({ query }) => query) });
-  const isMatch = ({ name, hint }: Found) => contains(name, text) || contains(hint, text);
+  const isMatch = ({ name, hint }: PaletteEntry) => contains(name, text) || contains(hint, text);
   const local = [
     { name: words.palette.recent, items: readRecent(project.id).filter(isMatch) },
     { name: words.palette.pages, items: listPages(project.id).filter(isMatch) },

@@ -11,7 +11,7 @@ import type { IconName } from '../parts/icon.tsx';
 import { getInsightName } from '../results/insight-query.ts';
 import { words } from '../words.ts';
 
-export interface Found {
+export interface PaletteEntry {
   /** A key such as `page live` or `flag 12`, which is unique within a project. */
   key: string;
   name: string;
@@ -22,9 +22,9 @@ export interface Found {
   search?: Record<string, string>;
 }
 
-export function listPages(projectId: number): Found[] {
+export function listPages(projectId: number): PaletteEntry[] {
   const ofPages = pages.map(
-    ({ path, title, question, icon }): Found => ({
+    ({ path, title, question, icon }): PaletteEntry => ({
       key: `page ${path}`,
       name: title,
       hint: question,
@@ -33,7 +33,7 @@ export function listPages(projectId: number): Found[] {
     }),
   );
   const ofSettings = sections.map(
-    ({ path, title }): Found => ({
+    ({ path, title }): PaletteEntry => ({
       key: `page settings/${path}`,
       name: title,
       hint: words.pages.settings.title,
@@ -45,9 +45,9 @@ export function listPages(projectId: number): Found[] {
 }
 
 /** Lists the forms for creating records, and the documentation. They appear only during a search. */
-export function listActions(projectId: number): Found[] {
+export function listActions(projectId: number): PaletteEntry[] {
   const { actions } = words.palette;
-  const form = (key: keyof typeof actions, page: string, search: Record<string, string>): Found => ({
+  const form = (key: keyof typeof actions, page: string, search: Record<string, string>): PaletteEntry => ({
     key: `action ${key}`,
     name: actions[key],
     hint: '',
@@ -69,7 +69,7 @@ export function listActions(projectId: number): Found[] {
 const iconOf = (page: string): IconName => pages.find(({ path }) => page.startsWith(path))?.icon ?? 'settings';
 
 /** Lists the organization's other projects. @param page the path of the page to open in the other project */
-export function listProjects(organization: OrganizationOfMe | null, open: Project, page: string): Found[] {
+export function listProjects(organization: OrganizationOfMe | null, open: Project, page: string): PaletteEntry[] {
   const teams = organization?.teams.filter(({ id }) => id !== open.id) ?? [];
   return teams.map((team) => {
     const { project, environment } = findDisplayNames(organization as OrganizationOfMe, team);
@@ -94,7 +94,7 @@ interface RecordKind {
   name: string;
   path: string;
   query?: Record<string, string | boolean>;
-  found: (row: Row) => Omit<Found, 'to'> & { page: string };
+  toEntry: (row: Row) => Omit<PaletteEntry, 'to'> & { page: string };
 }
 
 const kinds: readonly RecordKind[] = [
@@ -102,7 +102,7 @@ const kinds: readonly RecordKind[] = [
     name: words.pages.insights.title,
     path: 'insights',
     query: { basic: true },
-    found: (row) => ({
+    toEntry: (row) => ({
       key: `insight ${row.short_id}`,
       name: escapeInvisible(getInsightName(row)),
       hint: escapeInvisible(row.description ?? ''),
@@ -114,7 +114,7 @@ const kinds: readonly RecordKind[] = [
   {
     name: words.pages.dashboards.title,
     path: 'dashboards',
-    found: ({ id, name, description }) => ({
+    toEntry: ({ id, name, description }) => ({
       key: `dashboard ${id}`,
       name: escapeInvisible(name || `#${id}`),
       hint: escapeInvisible(description ?? ''),
@@ -126,7 +126,7 @@ const kinds: readonly RecordKind[] = [
   {
     name: words.pages.flags.title,
     path: 'feature_flags',
-    found: ({ id, key, name }) => ({
+    toEntry: ({ id, key, name }) => ({
       key: `flag ${id}`,
       name: escapeInvisible(key),
       hint: escapeInvisible(name ?? ''),
@@ -138,7 +138,7 @@ const kinds: readonly RecordKind[] = [
   {
     name: words.pages.cohorts.title,
     path: 'cohorts',
-    found: ({ id, name, description }) => ({
+    toEntry: ({ id, name, description }) => ({
       key: `cohort ${id}`,
       name: escapeInvisible(name || `#${id}`),
       hint: escapeInvisible(description ?? ''),
@@ -150,7 +150,7 @@ const kinds: readonly RecordKind[] = [
   {
     name: words.pages.persons.title,
     path: 'persons',
-    found: (row) => ({
+    toEntry: (row) => ({
       key: `person ${row.uuid}`,
       name: formatPersonTitle(row),
       hint: formatPersonSubtitle(row),
@@ -167,18 +167,18 @@ const maxOfKind = 5;
 
 /** Returns a query for each record type, which finds records whose name contains the text. */
 export function recordQueries(projectId: number, text: string) {
-  return kinds.map(({ name, path, query, found }) => ({
+  return kinds.map(({ name, path, query, toEntry }) => ({
     name,
     query: {
       queryKey: ['palette', projectId, path, text],
-      queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Found[]> => {
+      queryFn: async ({ signal }: { signal: AbortSignal }): Promise<PaletteEntry[]> => {
         const parameters = { ...query, search: text, limit: maxOfKind };
         const { results } = await call<{ results: Row[] }>(
           { path: `/api/projects/${projectId}/${path}`, query: parameters },
           signal,
         );
         return results.map((row) => {
-          const { page, ...more } = found(row);
+          const { page, ...more } = toEntry(row);
           return { ...more, to: `/projects/${projectId}/${page}` };
         });
       },

@@ -5,7 +5,7 @@ import { Button } from './button.tsx';
 
 /**
  * A button that reloads the queries with the given keys, and shows while they are loading. Errors appear where the page
- * shows the query's data (`Loaded`).
+ * shows the query's data (`QueryContent`).
  */
 export function RefreshButton({ keys }: { keys: readonly (readonly unknown[])[] }) {
   const refresh = useMutation({

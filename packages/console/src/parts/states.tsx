@@ -7,10 +7,10 @@ import { Icon, type IconName } from './icon.tsx';
 
 /**
  * Shows a query's data or one of four states: loading, failed, refused or not found. Each page renders its own empty
- * state (`Empty`), because only the page can explain it.
+ * state (`EmptyState`), because only the page can explain it.
  * @param what the beginning of the error message, such as "Events" or "This flag"
  */
-export function Loaded<Data>({
+export function QueryContent<Data>({
   query,
   what,
   children,
@@ -27,7 +27,7 @@ export function Loaded<Data>({
         {children(data)}
       </>
     );
-  if (error) return <Failed what={what} error={error} onAgain={() => void query.refetch()} />;
+  if (error) return <ErrorState what={what} error={error} onAgain={() => void query.refetch()} />;
   if (failureReason instanceof ApiProblem && failureReason.status === 429) return <TooMany problem={failureReason} />;
   return (
     <p className="waiting" role="status">
@@ -49,7 +49,7 @@ function Stale({ what, error, onAgain }: { what: string; error: unknown; onAgain
 }
 
 /** Shown if a page has no data. Explains what the page shows, and how to create or send the first item. */
-export function Empty({ title, icon = 'events', children }: { title: string; icon?: IconName; children: ReactNode }) {
+export function EmptyState({ title, icon = 'events', children }: { title: string; icon?: IconName; children: ReactNode }) {
   return (
     <State icon={icon} title={title} name="empty">
       {children}
@@ -61,7 +61,7 @@ export function Empty({ title, icon = 'events', children }: { title: string; ico
  * Explains why a request failed: access was refused, the object was not found, or another error occurred. Another error
  * is shown with its request ID, which also appears in the server log.
  */
-export function Failed({ what, error, onAgain }: { what: string; error: unknown; onAgain?: (() => void) | undefined }) {
+export function ErrorState({ what, error, onAgain }: { what: string; error: unknown; onAgain?: (() => void) | undefined }) {
   const status = error instanceof ApiProblem ? error.status : -1;
   if (status === 403) {
     return (

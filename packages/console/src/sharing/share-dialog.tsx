@@ -5,7 +5,7 @@ import { useProject } from '../frame/project.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../parts/dialog.tsx';
 import { FormProblem } from '../parts/form.tsx';
-import { Loaded } from '../parts/states.tsx';
+import { QueryContent } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { text } from './words.ts';
 import './sharing.css';
@@ -35,7 +35,7 @@ export function ShareDialog({ path, name, onClose }: { path: string; name: strin
   return (
     <Dialog title={text.title(name)} onClose={onClose}>
       <p className="quiet">{text.about}</p>
-      <Loaded query={query} what={text.what}>
+      <QueryContent query={query} what={text.what}>
         {({ enabled, access_token: token, settings }) => (
           <div className="form">
             <label className="sharing-check">
@@ -74,7 +74,7 @@ export function ShareDialog({ path, name, onClose }: { path: string; name: strin
             <FormProblem problem={change.error} fields={[]} />
           </div>
         )}
-      </Loaded>
+      </QueryContent>
       <div className="form-buttons">
         <AsApiCallButton request={query.data?.enabled ? request : patch({ enabled: true })} />
         <Button onPress={onClose}>{words.close}</Button>

@@ -7,12 +7,12 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { findDisplayNames, useProject } from '../../frame/project.ts';
 import { part, useUrlState } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, type Chip, Chips } from '../../parts/chips.tsx';
-import { Choice } from '../../parts/choice.tsx';
+import { AddressHint, type Chip, FilterBar } from '../../parts/filter-bar.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { isValidTime, resolveZone, SpanMenu, zones } from '../../parts/span.tsx';
-import { Empty, explainError, Loaded } from '../../parts/states.tsx';
+import { EmptyState, explainError, QueryContent } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import type { Activity } from './change.tsx';
 import { ActivityEntry } from './entry.tsx';
@@ -69,15 +69,15 @@ export function Page() {
         <AsApiCallButton request={request} />
       </PageTitle>
       <AddressHint unknown={unknown} />
-      <Chips chips={item === '' ? [] : [recordChip]}>
-        <Choice
+      <FilterBar chips={item === '' ? [] : [recordChip]}>
+        <SelectFilter
           name={text.projects}
           value={project}
           options={text.projectChoices}
           onChoose={(chosen) => change({ project: chosen, item: '' })}
         />
-        <Choice name={text.who} value={user} options={names} onChoose={(chosen) => change({ user: chosen })} />
-        <Choice
+        <SelectFilter name={text.who} value={user} options={names} onChoose={(chosen) => change({ user: chosen })} />
+        <SelectFilter
           name={text.kind}
           value={scope}
           options={{ '': text.anything, ...text.kinds }}
@@ -91,14 +91,14 @@ export function Page() {
           onSpan={change}
           onZone={(zone) => change({ zone })}
         />
-      </Chips>
+      </FilterBar>
       {error ? (
         <p className="bad" role="alert">
           {text.namesFailed(explainError(error))}
         </p>
       ) : null}
       <div className="panel activity">
-        <Loaded query={query} what={text.what}>
+        <QueryContent query={query} what={text.what}>
           {() =>
             entries.length === 0 ? (
               <Nothing
@@ -122,7 +122,7 @@ export function Page() {
               </>
             )
           }
-        </Loaded>
+        </QueryContent>
       </div>
     </>
   );
@@ -174,13 +174,13 @@ function usePlaces(): (team: number | null) => string {
 
 function Nothing({ isNarrowed, onAll }: { isNarrowed: boolean; onAll: () => void }) {
   return (
-    <Empty title={isNarrowed ? text.noMatchTitle : text.emptyTitle} icon="activity">
+    <EmptyState title={isNarrowed ? text.noMatchTitle : text.emptyTitle} icon="activity">
       <p className="quiet">{isNarrowed ? text.noMatch : text.empty}</p>
       {isNarrowed && (
         <div className="form-buttons">
           <Button onPress={onAll}>{text.clearFilters}</Button>
         </div>
       )}
-    </Empty>
+    </EmptyState>
   );
 }

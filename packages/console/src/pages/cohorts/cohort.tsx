@@ -12,12 +12,12 @@ import { CohortFilter, PropertyFilter } from '../../filters/property-filter.tsx'
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatPast } from '../../parts/ago.ts';
-import { Aside, CloseButton } from '../../parts/aside.tsx';
+import { SidePanel, CloseButton } from '../../parts/side-panel.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { explainError, Loaded } from '../../parts/states.tsx';
+import { explainError, QueryContent } from '../../parts/states.tsx';
 import { newInsightQuery } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { CohortMembers } from './members.tsx';
@@ -32,7 +32,7 @@ export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; o
     </Head>
   );
   return (
-    <Aside isForm title={text.newTitle} head={head} onClose={onClose}>
+    <SidePanel isForm title={text.newTitle} head={head} onClose={onClose}>
       <div className="cohort-body">
         <fieldset className="choices">
           <legend className="field-label">{text.kind}</legend>
@@ -50,7 +50,7 @@ export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; o
         </fieldset>
         <CohortForm key={String(isListed)} stored={null} isListed={isListed} onSaved={({ id }) => onMade(id)} />
       </div>
-    </Aside>
+    </SidePanel>
   );
 }
 
@@ -80,16 +80,16 @@ export function CohortDetail({
     </Head>
   );
   return (
-    <Aside title={title} head={head} onClose={onClose}>
-      <Loaded query={query} what={text.one}>
+    <SidePanel title={title} head={head} onClose={onClose}>
+      <QueryContent query={query} what={text.one}>
         {(data) => (
           <div className="cohort-body">
             <CohortForm stored={data} isListed={data.is_static} />
             <CohortMembers cohort={data} />
           </div>
         )}
-      </Loaded>
-    </Aside>
+      </QueryContent>
+    </SidePanel>
   );
 }
 

@@ -7,7 +7,7 @@ import { useHasLevel, useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { explainError, Loaded } from '../../parts/states.tsx';
+import { explainError, QueryContent } from '../../parts/states.tsx';
 import { type Cohort, useCohortChange } from './shapes.ts';
 import { text } from './words.ts';
 
@@ -42,7 +42,7 @@ export function CohortMembers({ cohort }: { cohort: Cohort }) {
       <p role="status" className={takeOut.error ? 'bad' : 'quiet'}>
         {takeOut.error ? explainError(takeOut.error) : confirmation}
       </p>
-      <Loaded query={query} what={text.members}>
+      <QueryContent query={query} what={text.members}>
         {({ pages }) => {
           const members = pages.flatMap(({ results }) => results);
           return (
@@ -80,7 +80,7 @@ export function CohortMembers({ cohort }: { cohort: Cohort }) {
             </>
           );
         }}
-      </Loaded>
+      </QueryContent>
       {isAdding && (
         <AddDialog
           cohort={cohort}

@@ -5,12 +5,12 @@ import type { ApiCall } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
-import { useFocusReturn } from '../../parts/aside.tsx';
+import { useFocusReturn } from '../../parts/side-panel.tsx';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, SearchBar } from '../../parts/chips.tsx';
+import { AddressHint, SearchBar } from '../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../parts/states.tsx';
 import { formatNumber, words } from '../../words.ts';
 import { CohortDetail, NewCohort } from './cohort.tsx';
 import { type Cohort, useCohortsUrlState } from './shapes.ts';
@@ -48,10 +48,10 @@ export function Page() {
       <SearchBar address={{ view, change }} label={text.search} />
       <div className="panel list-detail cohorts" {...(view.cohort !== '' && { 'data-open': '' })}>
         <div className="list">
-          <Loaded query={query} what={text.what}>
+          <QueryContent query={query} what={text.what}>
             {({ rows }) =>
               rows.length === 0 ? (
-                <Empty title={view.search === '' ? text.none : text.noneFound} icon="cohorts">
+                <EmptyState title={view.search === '' ? text.none : text.noneFound} icon="cohorts">
                   {view.search === '' && <p className="quiet">{text.noneText}</p>}
                   <div className="form-buttons">
                     {view.search === '' ? (
@@ -64,7 +64,7 @@ export function Page() {
                       <Button onPress={() => change({ search: '' })}>{text.all}</Button>
                     )}
                   </div>
-                </Empty>
+                </EmptyState>
               ) : (
                 <div className="list-rows">
                   <Rows cohorts={rows} open={view.cohort} onOpen={(cohort) => change({ cohort })} />
@@ -72,7 +72,7 @@ export function Page() {
                 </div>
               )
             }
-          </Loaded>
+          </QueryContent>
         </div>
         {view.cohort === 'new' && (
           <NewCohort onMade={(one) => change({ cohort: String(one) }, { replace: true })} onClose={close} />

@@ -4,7 +4,7 @@ import { type ApiCall, call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { useDebounced } from '../../parts/debounced.ts';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { useRecordChanges } from '../../records/change.ts';
 import { getInsightName } from '../../results/insight-query.ts';
 import type { Dashboard, TileInsight } from './shapes.ts';
@@ -55,7 +55,7 @@ export function AddInsightsDialog({ dashboard, onClose }: { dashboard: Dashboard
         onChange={({ target }) => setSearch(target.value)}
       />
       <div className="board-offered">
-        <Loaded query={query} what={text.chooseInsight}>
+        <QueryContent query={query} what={text.chooseInsight}>
           {({ results }) => {
             const free = results.filter(({ dashboards }) => !dashboards.includes(dashboard.id));
             if (free.length === 0)
@@ -76,7 +76,7 @@ export function AddInsightsDialog({ dashboard, onClose }: { dashboard: Dashboard
               </fieldset>
             );
           }}
-        </Loaded>
+        </QueryContent>
       </div>
     </RequestDialog>
   );

@@ -3,7 +3,7 @@
 import { isRangeKey } from '../../filters/date-range.tsx';
 import { matchingText, part, useUrlState } from '../../parts/address.ts';
 import { toFields } from '../../results/insight-query.ts';
-import type { BoardView } from './load.ts';
+import type { DashboardView } from './load.ts';
 
 /** The URL parameters that store the user's own view of a dashboard, which may differ from the saved view. */
 export const boardParts = {
@@ -16,13 +16,13 @@ export const boardParts = {
   edit: part.flag(),
 };
 
-export const readBoardView = ({ time, filters, variables }: Record<keyof BoardView, string>): BoardView => ({
+export const readDashboardView = ({ time, filters, variables }: Record<keyof DashboardView, string>): DashboardView => ({
   time,
   filters: readList(filters),
   variables: toFields(readJson(variables)),
 });
 
-export const toBoardParameters = ({ time, filters, variables }: Partial<BoardView>) => ({
+export const toDashboardParameters = ({ time, filters, variables }: Partial<DashboardView>) => ({
   ...(time !== undefined && { time }),
   ...(filters !== undefined && { filters: filters === null ? '' : JSON.stringify(filters) }),
   ...(variables && { variables: Object.keys(variables).length === 0 ? '' : JSON.stringify(variables) }),

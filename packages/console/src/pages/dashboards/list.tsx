@@ -9,11 +9,11 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, SearchBar } from '../../parts/chips.tsx';
+import { AddressHint, SearchBar } from '../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { SortableHeader } from '../../parts/sort-head.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../parts/states.tsx';
 import { BulkBar, FavoriteStar, FavoritesButton, useSelection } from '../../records/bulk.tsx';
 import { useRecordChange } from '../../records/change.ts';
 import { getSortProps } from '../../records/sorting.ts';
@@ -63,10 +63,10 @@ export function DashboardList({ address, onOpen, notice, offerUndo }: ListProps)
       </SearchBar>
       {notice}
       <div className="panel">
-        <Loaded query={query} what={text.what}>
+        <QueryContent query={query} what={text.what}>
           {({ rows }) =>
             rows.length === 0 ? (
-              <Empty title={isNarrowed ? text.noneFound : text.none} icon="dashboards">
+              <EmptyState title={isNarrowed ? text.noneFound : text.none} icon="dashboards">
                 {!isNarrowed && <p className="quiet">{text.noneText}</p>}
                 <div className="form-buttons">
                   {isNarrowed ? (
@@ -77,7 +77,7 @@ export function DashboardList({ address, onOpen, notice, offerUndo }: ListProps)
                     </Button>
                   )}
                 </div>
-              </Empty>
+              </EmptyState>
             ) : (
               <div className="list-rows">
                 <Rows dashboards={rows} {...{ address, onOpen, offerUndo }} />
@@ -85,7 +85,7 @@ export function DashboardList({ address, onOpen, notice, offerUndo }: ListProps)
               </div>
             )
           }
-        </Loaded>
+        </QueryContent>
       </div>
       {isMaking && (
         <Suspense>

@@ -10,7 +10,7 @@ import { findVariableNames, readSqlNode } from '../../sql/node.ts';
 import type { VariableValues } from '../../sql/variables.ts';
 import type { Dashboard, DashboardFilters, Tile, TileInsight } from './shapes.ts';
 
-export interface BoardView {
+export interface DashboardView {
   /** Key of the user's date range. Empty to use the saved date range. */
   time: string;
   /** The user's filters. Null to use the saved filters. */
@@ -35,7 +35,7 @@ const runQueued = limited(atOnce);
  * Loads a dashboard with the saved view or the user's own view. Each tile loads separately, so that a slow insight does
  * not delay the other tiles.
  */
-export function useDashboard(id: string, { time, filters, variables: values }: BoardView) {
+export function useDashboard(id: string, { time, filters, variables: values }: DashboardView) {
   const project = useProject();
   const path = `/api/projects/${project.id}/dashboards/${encodeURIComponent(id)}`;
   const isOwnView = time !== '' || filters !== null;

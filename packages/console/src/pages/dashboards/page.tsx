@@ -2,8 +2,8 @@
 
 import { NoticeLine } from '../../parts/notice.tsx';
 import { useUndo } from '../../records/undo.ts';
-import { readBoardView, toBoardParameters, useDashboardsUrlState } from './address.ts';
-import { Board } from './board.tsx';
+import { readDashboardView, toDashboardParameters, useDashboardsUrlState } from './address.ts';
+import { OpenDashboard } from './open-dashboard.tsx';
 import { DashboardList } from './list.tsx';
 import './dashboards.css';
 
@@ -19,12 +19,12 @@ export function Page() {
     );
   }
   return (
-    <Board
+    <OpenDashboard
       key={view.dashboard}
       id={view.dashboard}
-      view={readBoardView(view)}
+      view={readDashboardView(view)}
       isEditing={view.edit}
-      onView={(next) => change(toBoardParameters(next), { replace: true })}
+      onView={(next) => change(toDashboardParameters(next), { replace: true })}
       onEditing={(edit) => change({ edit }, { replace: true })}
       onList={() => change({ dashboard: '', time: '', filters: '', variables: '', edit: false })}
       onOpen={open}

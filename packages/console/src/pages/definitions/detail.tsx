@@ -6,12 +6,12 @@ import { type ApiCall, call } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { ValuesInput } from '../../filters/property-filter.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
-import { Aside, CloseButton } from '../../parts/aside.tsx';
+import { SidePanel, CloseButton } from '../../parts/side-panel.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { FormProblem } from '../../parts/form.tsx';
 import { formatPropertyName } from '../../parts/properties.ts';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { type Definition, type Kind, toDefinitionsPath } from './shapes.ts';
 import { text } from './words.ts';
@@ -27,7 +27,7 @@ export function DefinitionDetail({ id, kind, onClose }: { id: string; kind: Kind
   const name = query.data?.name;
   const title = name === undefined ? text.one : escapeInvisible(kind === 'events' ? name : formatPropertyName(name));
   return (
-    <Aside
+    <SidePanel
       title={title}
       onClose={onClose}
       head={
@@ -47,7 +47,7 @@ export function DefinitionDetail({ id, kind, onClose }: { id: string; kind: Kind
         </div>
       }
     >
-      <Loaded query={query} what={text.one}>
+      <QueryContent query={query} what={text.one}>
         {(definition) => (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
           <section className="detail-body" tabIndex={0} aria-label={title}>
@@ -55,8 +55,8 @@ export function DefinitionDetail({ id, kind, onClose }: { id: string; kind: Kind
             <Edits key={definition.id} definition={definition} path={request.path} />
           </section>
         )}
-      </Loaded>
-    </Aside>
+      </QueryContent>
+    </SidePanel>
   );
 }
 

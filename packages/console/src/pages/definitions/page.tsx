@@ -8,17 +8,17 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { isUuid, matchingText, part, useUrlState } from '../../parts/address.ts';
 import { formatAgo } from '../../parts/ago.ts';
-import { useFocusReturn } from '../../parts/aside.tsx';
+import { useFocusReturn } from '../../parts/side-panel.tsx';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, Chips } from '../../parts/chips.tsx';
-import { Choice } from '../../parts/choice.tsx';
+import { AddressHint, FilterBar } from '../../parts/filter-bar.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { createRowShortcuts, usePageKeys } from '../../parts/keys.ts';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { formatPropertyName } from '../../parts/properties.ts';
 import { Search } from '../../parts/search.tsx';
 import { SortableHeader } from '../../parts/sort-head.tsx';
-import { Empty, explainError, Loaded } from '../../parts/states.tsx';
+import { EmptyState, explainError, QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { getSortProps } from '../../records/sorting.ts';
 import { formatNumber, words } from '../../words.ts';
@@ -48,7 +48,7 @@ export function Page() {
     <>
       <PageTitle title={words.pages.definitions.title} />
       <AddressHint unknown={unknown} />
-      <Chips
+      <FilterBar
         chips={[]}
         search={
           <Search
@@ -60,15 +60,15 @@ export function Page() {
           />
         }
       >
-        <Choice
+        <SelectFilter
           name={text.kind}
           value={view.kind}
           options={text.kinds}
           onChoose={(kind) => change({ kind, open: '' })}
         />
-        <Choice name={text.show} value={view.show} options={text.shows} onChoose={(show) => change({ show })} />
+        <SelectFilter name={text.show} value={view.show} options={text.shows} onChoose={(show) => change({ show })} />
         <AsApiCallButton request={createDefinitionsRequest(id, view)} />
-      </Chips>
+      </FilterBar>
       <div className="panel list-detail" ref={panel} {...(view.open !== '' && { 'data-open': '' })}>
         <List address={address} />
         {view.open !== '' && (
@@ -109,7 +109,7 @@ function List({ address: { view, change } }: { address: Address }) {
           {text.volumeFailed} {explainError(counted.error)}
         </p>
       )}
-      <Loaded query={query} what={text.what}>
+      <QueryContent query={query} what={text.what}>
         {({ rows }) =>
           rows.length === 0 ? (
             <Nothing
@@ -127,7 +127,7 @@ function List({ address: { view, change } }: { address: Address }) {
             </div>
           )
         }
-      </Loaded>
+      </QueryContent>
     </div>
   );
 }
@@ -218,21 +218,21 @@ function Nothing({ isNarrowed, onAll }: { isNarrowed: boolean; onAll: () => void
   const { id } = useProject();
   if (!isNarrowed)
     return (
-      <Empty title={text.emptyTitle} icon="definitions">
+      <EmptyState title={text.emptyTitle} icon="definitions">
         <p className="quiet">{text.empty}</p>
         <div className="form-buttons">
           <Link className="button button-main" to={`/projects/${id}/live`}>
             {text.toLive}
           </Link>
         </div>
-      </Empty>
+      </EmptyState>
     );
   return (
-    <Empty title={text.noMatchTitle} icon="definitions">
+    <EmptyState title={text.noMatchTitle} icon="definitions">
       <p className="quiet">{text.noMatch}</p>
       <div className="form-buttons">
         <Button onPress={onAll}>{text.showAll}</Button>
       </div>
-    </Empty>
+    </EmptyState>
   );
 }

@@ -6,7 +6,7 @@ import { useEffect } from 'react';
 import { ApiProblem, consolePath } from '../../api/request.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { isHeading, Markdown, toHeadingId } from '../../parts/markdown.tsx';
-import { Failed } from '../../parts/states.tsx';
+import { ErrorState } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { indexName, loadDocument, resolveDocumentLink } from './documents.ts';
 import { DocsSearch } from './search.tsx';
@@ -33,7 +33,7 @@ export function DocsPage() {
     section?.focus({ preventScroll: true });
   }, [title]);
   if (tokens === undefined) return null;
-  if (tokens === null) return <Failed what="" error={new ApiProblem(404, {}, new Headers())} />;
+  if (tokens === null) return <ErrorState what="" error={new ApiProblem(404, {}, new Headers())} />;
   const addressOf = (target: string) => {
     if (target.startsWith('#') || /^https?:/.test(target)) return target;
     const found = resolveDocumentLink(target, name);

@@ -4,7 +4,7 @@ import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { parseTime, type Span } from '../../parts/span.tsx';
-import { Empty, explainError } from '../../parts/states.tsx';
+import { EmptyState, explainError } from '../../parts/states.tsx';
 import { formatMinute, formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
 import type { Filters } from './filters.tsx';
@@ -44,18 +44,18 @@ export function EmptyEvents({
   const noneFound = searchedUntil === undefined ? text.emptyNone : text.emptySince(formatMinute(searchedUntil, zone));
   if (last.isSuccess && time === undefined && !isFiltered) {
     return (
-      <Empty title={text.firstTitle}>
+      <EmptyState title={text.firstTitle}>
         <p className="quiet">{text.first}</p>
         <div className="form-buttons">
           <Link className="button button-main" to={`/projects/${project.id}/live`}>
             {text.toLive}
           </Link>
         </div>
-      </Empty>
+      </EmptyState>
     );
   }
   return (
-    <Empty title={isFiltered ? text.emptyFiltered : text.emptyTitle}>
+    <EmptyState title={isFiltered ? text.emptyFiltered : text.emptyTitle}>
       <p className="quiet" role="status">
         {last.isPending && text.emptySearching}
         {last.isSuccess && (time === undefined ? noneFound : text.emptyLast(formatTime(time, zone)))}
@@ -69,7 +69,7 @@ export function EmptyEvents({
         )}
         {isFiltered && <Button onPress={onClear}>{text.emptyClear}</Button>}
       </div>
-    </Empty>
+    </EmptyState>
   );
 }
 

@@ -5,7 +5,7 @@ import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { SuggestionList, useSuggestions } from '../../frame/suggestions.tsx';
 import { isUuid } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
-import type { Chip } from '../../parts/chips.tsx';
+import type { Chip } from '../../parts/filter-bar.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { formatPropertyName } from '../../parts/properties.ts';
 import { Search } from '../../parts/search.tsx';

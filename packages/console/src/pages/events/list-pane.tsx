@@ -1,5 +1,5 @@
 import { Button } from '../../parts/button.tsx';
-import { explainError, Loaded } from '../../parts/states.tsx';
+import { explainError, QueryContent } from '../../parts/states.tsx';
 import { formatMinute } from '../../parts/time.ts';
 import { CountsBar } from './counts.tsx';
 import { EmptyEvents } from './empty.tsx';
@@ -37,7 +37,7 @@ export function ListPane({
       )}
       <TooSlow error={list.error} span={span} scanned={scanned} onSpan={narrow} />
       {!isTooSlow(list.error) && (
-        <Loaded query={list} what={text.what}>
+        <QueryContent query={list} what={text.what}>
           {() =>
             events.length === 0 && view.cursor === '' && searchedUntil === undefined ? (
               <EmptyEvents
@@ -65,7 +65,7 @@ export function ListPane({
               </section>
             )
           }
-        </Loaded>
+        </QueryContent>
       )}
       {searchedUntil !== undefined && !list.error && (
         <p className="counts-note" role="status">

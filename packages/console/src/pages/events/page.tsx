@@ -5,7 +5,7 @@ import { useEventJson } from '../../event-detail/event-detail.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AddressHint, FilterBar } from '../../parts/filter-bar.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import { usePageKeys } from '../../parts/keys.ts';
 import { RefreshButton } from '../../parts/refresh.tsx';
@@ -64,7 +64,7 @@ function FilterLine({ shown }: { shown: EventsView }) {
   const [dialog, setDialog] = useState<'filter' | 'columns' | null>(null);
   return (
     <>
-      <Chips
+      <FilterBar
         chips={createChips(view, properties, narrow)}
         search={
           <NameSearch
@@ -85,7 +85,7 @@ function FilterLine({ shown }: { shown: EventsView }) {
           onSpan={narrow}
           onZone={(zone) => change({ zone })}
         />
-      </Chips>
+      </FilterBar>
       {dialog === 'filter' && (
         <FilterDialog
           properties={properties}

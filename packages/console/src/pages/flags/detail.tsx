@@ -13,11 +13,11 @@ import { call, getManualUrl } from '../../api/request.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatAgo } from '../../parts/ago.ts';
-import { Aside, CloseButton } from '../../parts/aside.tsx';
+import { SidePanel, CloseButton } from '../../parts/side-panel.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCall, Dialog } from '../../parts/dialog.tsx';
 import type { Notice } from '../../parts/notice.tsx';
-import { explainError, Loaded } from '../../parts/states.tsx';
+import { explainError, QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { SnippetChoice } from '../../sending/sending.tsx';
 import { words } from '../../words.ts';
@@ -48,15 +48,15 @@ export function FlagDetail({ id, ...props }: DetailProps & { id: string }) {
   });
   useRecordTitle(query.data?.key ?? '');
   return (
-    <Aside
+    <SidePanel
       onClose={props.close}
       title={query.data?.key ?? ''}
       head={query.data && <Head flag={query.data} {...props} />}
     >
-      <Loaded query={query} what={text.what}>
+      <QueryContent query={query} what={text.what}>
         {(flag) => <Body flag={flag} {...props} />}
-      </Loaded>
-    </Aside>
+      </QueryContent>
+    </SidePanel>
   );
 }
 
@@ -68,7 +68,7 @@ export function NewFlag({
   notify,
 }: DetailProps & { onCreated: (id: string) => void }) {
   return (
-    <Aside
+    <SidePanel
       onClose={close}
       isForm
       title={text.form.newTitle}
@@ -92,7 +92,7 @@ export function NewFlag({
           onCreated(String(flag.id));
         }}
       />
-    </Aside>
+    </SidePanel>
   );
 }
 
@@ -317,7 +317,7 @@ function ArchiveOrDelete({ flag, title, explanation, verb, body, address, onClos
   return (
     <Dialog title={title} onClose={onClose}>
       <p className="quiet">{explanation}</p>
-      <Loaded query={dependents} what={text.dependentsWhat}>
+      <QueryContent query={dependents} what={text.dependentsWhat}>
         {(flags) =>
           flags.length === 0 ? (
             <p className="good">{text.noDependents}</p>
@@ -337,7 +337,7 @@ function ArchiveOrDelete({ flag, title, explanation, verb, body, address, onClos
             </div>
           )
         }
-      </Loaded>
+      </QueryContent>
       <p className="bad" role="alert">
         {put.error ? explainError(put.error) : null}
       </p>

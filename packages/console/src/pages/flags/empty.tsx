@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../parts/states.tsx';
 import type { Flag, Page } from './flag.ts';
 import { text } from './words.ts';
 
@@ -15,34 +15,34 @@ export function EmptyFlags({ onNew, onArchived }: { onNew: () => void; onArchive
       call<Page<Flag>>({ path: `/api/projects/${id}/feature_flags`, query: { archived: 'true', limit: 1 } }, signal),
   });
   return (
-    <Loaded query={archived} what={text.what}>
+    <QueryContent query={archived} what={text.what}>
       {({ count }) =>
         count > 0 ? <OnlyArchived count={count} onArchived={onArchived} onNew={onNew} /> : <NoneYet onNew={onNew} />
       }
-    </Loaded>
+    </QueryContent>
   );
 }
 
 function OnlyArchived({ count, onArchived, onNew }: { count: number; onArchived: () => void; onNew: () => void }) {
   return (
-    <Empty title={text.archivedTitle} icon="flags">
+    <EmptyState title={text.archivedTitle} icon="flags">
       <p className="quiet">{text.archivedOnly(count)}</p>
       <div className="form-buttons">
         <Button onPress={onArchived}>{text.showArchived}</Button>
         <Button onPress={onNew}>{text.newFlag}</Button>
       </div>
-    </Empty>
+    </EmptyState>
   );
 }
 
 function NoneYet({ onNew }: { onNew: () => void }) {
   return (
-    <Empty title={text.emptyTitle} icon="flags">
+    <EmptyState title={text.emptyTitle} icon="flags">
       <p className="quiet">{text.empty}</p>
       <p className="quiet">{text.emptyExample}</p>
       <div className="form-buttons">
         <Button onPress={onNew}>{text.newFlag}</Button>
       </div>
-    </Empty>
+    </EmptyState>
   );
 }

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
 import { text } from './words.ts';
 
@@ -71,17 +71,17 @@ export function FlagExposures({ flagId }: { flagId: number }) {
         </label>
         <Button type="submit">{text.exposures.count}</Button>
       </form>
-      <Loaded query={query} what={text.exposures.what}>
+      <QueryContent query={query} what={text.exposures.what}>
         {(exposed) =>
           exposed.exposures === 0 ? (
-            <Empty title={text.exposures.emptyTitle} icon="flags">
+            <EmptyState title={text.exposures.emptyTitle} icon="flags">
               <p className="quiet">{text.exposures.empty}</p>
-            </Empty>
+            </EmptyState>
           ) : (
             <Shown exposed={exposed} />
           )
         }
-      </Loaded>
+      </QueryContent>
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { formatFilterValue } from '../../filters/filter.ts';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { Empty, Failed } from '../../parts/states.tsx';
+import { EmptyState, ErrorState } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
 import { describeFlagFilters, type FlagFilters, type KeyOf } from './flag.ts';
@@ -38,7 +38,7 @@ export function FlagHistory({ flagId }: { flagId: number }) {
   });
   if (query.data === undefined) {
     if (query.error)
-      return <Failed what={text.history.what} error={query.error} onAgain={() => void query.refetch()} />;
+      return <ErrorState what={text.history.what} error={query.error} onAgain={() => void query.refetch()} />;
     return (
       <p className="waiting" role="status">
         {words.states.loading}
@@ -48,9 +48,9 @@ export function FlagHistory({ flagId }: { flagId: number }) {
   const all = query.data.pages.flatMap(({ results }) => results);
   if (all.length === 0) {
     return (
-      <Empty title={text.history.emptyTitle} icon="flags">
+      <EmptyState title={text.history.emptyTitle} icon="flags">
         <p className="quiet">{text.history.empty}</p>
-      </Empty>
+      </EmptyState>
     );
   }
   return (

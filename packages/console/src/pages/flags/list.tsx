@@ -10,7 +10,7 @@ import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { usePageKeys } from '../../parts/keys.ts';
 import type { Notice } from '../../parts/notice.tsx';
-import { Empty, explainError, Loaded } from '../../parts/states.tsx';
+import { EmptyState, explainError, QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { BulkBar, useSelection } from '../../records/bulk.tsx';
 import type { OfferUndo } from '../../records/undo.ts';
@@ -73,21 +73,21 @@ export function FlagList({ search, address, ...others }: ListProps) {
   const isNarrowed = view.search !== '' || view.state !== 'all' || view.tag !== '';
   return (
     <div className="list">
-      <Loaded query={search.first} what={text.what}>
+      <QueryContent query={search.first} what={text.what}>
         {({ count }) => {
           if (count > 0) return <Rows search={search} count={count} {...others} />;
           if (!isNarrowed)
             return <EmptyFlags onNew={() => others.onOpen('new')} onArchived={() => change({ state: 'archived' })} />;
           return (
-            <Empty title={text.noMatchTitle} icon="flags">
+            <EmptyState title={text.noMatchTitle} icon="flags">
               <p className="quiet">{text.noMatch}</p>
               <div className="form-buttons">
                 <Button onPress={() => change({ search: '', state: 'all', tag: '' })}>{text.clearFilters}</Button>
               </div>
-            </Empty>
+            </EmptyState>
           );
         }}
-      </Loaded>
+      </QueryContent>
     </div>
   );
 }

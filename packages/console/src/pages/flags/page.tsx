@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, Chips } from '../../parts/chips.tsx';
-import { Choice } from '../../parts/choice.tsx';
+import { AddressHint, FilterBar } from '../../parts/filter-bar.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import { usePageKeys } from '../../parts/keys.ts';
 import { type Notice, NoticeLine } from '../../parts/notice.tsx';
@@ -88,7 +88,7 @@ function Filters({
   const { tags: known } = useFlagSuggestions();
   const tags = view.tag === '' || known.includes(view.tag) ? known : [view.tag, ...known];
   return (
-    <Chips
+    <FilterBar
       chips={[]}
       search={
         <Search
@@ -100,15 +100,15 @@ function Filters({
         />
       }
     >
-      <Choice name={text.state} value={view.state} options={text.states} onChoose={(state) => change({ state })} />
-      <Choice
+      <SelectFilter name={text.state} value={view.state} options={text.states} onChoose={(state) => change({ state })} />
+      <SelectFilter
         name={text.tags}
         value={view.tag}
         options={{ '': text.anyTag, ...Object.fromEntries(tags.map((tag) => [tag, tag])) }}
         onChoose={(tag) => change({ tag })}
       />
-      <Choice name={text.sort} value={view.sort} options={text.sorts} onChoose={(sort) => change({ sort })} />
+      <SelectFilter name={text.sort} value={view.sort} options={text.sorts} onChoose={(sort) => change({ sort })} />
       <Button onPress={onApiCall}>{words.asApiCall}</Button>
-    </Chips>
+    </FilterBar>
   );
 }

@@ -7,7 +7,7 @@ import { useGroupTypes } from '../../filters/filter-options.ts';
 import { useProject } from '../../frame/project.ts';
 import { useSuggestions } from '../../frame/suggestions.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import type { FlagsUrlState } from './address.ts';
 import { type Condition, describeFilter, type Flag, getConditions } from './flag.ts';
 import { useFlagSuggestions } from './flag-suggestions.ts';
@@ -113,14 +113,14 @@ export function FlagExplanation({
           <p className="quiet">{text.why.askText}</p>
         </div>
       ) : (
-        <Loaded query={query} what={text.tabs.why}>
+        <QueryContent query={query} what={text.tabs.why}>
           {(reasons) => {
             const reason = reasons[flag.key];
             return reason === undefined ? null : (
               <EvaluationResult flag={flag} reason={reason} person={person.data ?? null} />
             );
           }}
-        </Loaded>
+        </QueryContent>
       )}
     </div>
   );

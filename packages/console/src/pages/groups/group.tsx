@@ -10,11 +10,11 @@ import { EventTimeline } from '../../event-detail/timeline.tsx';
 import { useProject } from '../../frame/project.ts';
 import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatAgo } from '../../parts/ago.ts';
-import { Aside, CloseButton } from '../../parts/aside.tsx';
+import { SidePanel, CloseButton } from '../../parts/side-panel.tsx';
 import { CopyButton } from '../../parts/button.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber } from '../../words.ts';
 import { type GroupsUrlState, spans } from './address.ts';
@@ -35,15 +35,15 @@ export function GroupDetail({ type, address }: { type: GroupType; address: Group
   });
   const close = () => change({ key: '', tab: 'properties' });
   return (
-    <Aside
+    <SidePanel
       title={view.key}
       onClose={close}
       head={query.data && <Head group={query.data} request={request} onClose={close} />}
     >
-      <Loaded query={query} what={text.group}>
+      <QueryContent query={query} what={text.group}>
         {(group) => <Body group={group} address={address} />}
-      </Loaded>
-    </Aside>
+      </QueryContent>
+    </SidePanel>
   );
 }
 
@@ -105,9 +105,9 @@ function OwnProperties({ group: { group_properties: properties } }: { group: Gro
   const members = useMemo(() => toSortedMembers(properties), [properties]);
   if (members.length > 0) return <PropertyList members={members} by="property" actions={{}} />;
   return (
-    <Empty title={text.noPropertiesTitle} icon="groups">
+    <EmptyState title={text.noPropertiesTitle} icon="groups">
       <p className="quiet">{text.noProperties}</p>
-    </Empty>
+    </EmptyState>
   );
 }
 
@@ -153,14 +153,14 @@ function Members({ group: { group_type_index, group_key }, after }: { group: Gro
     getNextPageParam: ({ next }) => readCursor(next),
   });
   return (
-    <Loaded query={query} what={text.members}>
+    <QueryContent query={query} what={text.members}>
       {({ pages }) => {
         const members = pages.flatMap(({ results }) => results);
         if (members.length === 0) {
           return (
-            <Empty title={text.noMembersTitle} icon="persons">
+            <EmptyState title={text.noMembersTitle} icon="persons">
               <p className="quiet">{text.noMembers}</p>
-            </Empty>
+            </EmptyState>
           );
         }
         return (
@@ -202,7 +202,7 @@ function Members({ group: { group_type_index, group_key }, after }: { group: Gro
           </>
         );
       }}
-    </Loaded>
+    </QueryContent>
   );
 }
 
@@ -220,9 +220,9 @@ function Events({ group: { group_type_index: index, group_key: value }, after }:
         what={text.events}
         filter={{ properties, after }}
         empty={
-          <Empty title={text.noEventsTitle} icon="events">
+          <EmptyState title={text.noEventsTitle} icon="events">
             <p className="quiet">{text.noEvents}</p>
-          </Empty>
+          </EmptyState>
         }
       />
     </>

@@ -6,12 +6,12 @@ import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
-import { useFocusReturn } from '../../parts/aside.tsx';
+import { useFocusReturn } from '../../parts/side-panel.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
-import { AddressHint, SearchBar } from '../../parts/chips.tsx';
+import { AddressHint, SearchBar } from '../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
-import { Empty, Failed, Loaded } from '../../parts/states.tsx';
+import { EmptyState, ErrorState, QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
 import { type GroupsUrlState, useGroupsUrlState } from './address.ts';
@@ -33,9 +33,9 @@ export function Page() {
     <>
       <PageTitle title={words.pages.groups.title} />
       <AddressHint unknown={address.unknown} />
-      <Loaded query={types} what={text.what}>
+      <QueryContent query={types} what={text.what}>
         {(list) => (list.length === 0 ? <NoType /> : <OfType types={list} address={address} />)}
-      </Loaded>
+      </QueryContent>
     </>
   );
 }
@@ -73,7 +73,7 @@ function OfType({ types, address }: { types: readonly GroupType[]; address: Grou
           {type ? (
             <List type={type} request={request} address={address} />
           ) : (
-            <Failed what={text.unknownType} error={new ApiProblem(404, {}, new Headers())} />
+            <ErrorState what={text.unknownType} error={new ApiProblem(404, {}, new Headers())} />
           )}
         </div>
         {type && view.key !== '' && <GroupDetail key={view.key} type={type} address={address} />}
@@ -104,7 +104,7 @@ function List({
     getNextPageParam: ({ next }) => readCursor(next),
   });
   return (
-    <Loaded query={query} what={text.what}>
+    <QueryContent query={query} what={text.what}>
       {({ pages }) => {
         const groups = pages.flatMap(({ results }) => results);
         if (groups.length === 0)
@@ -116,7 +116,7 @@ function List({
           </div>
         );
       }}
-    </Loaded>
+    </QueryContent>
   );
 }
 
@@ -161,28 +161,28 @@ function Rows({ groups, open, onOpen }: { groups: readonly Group[]; open: string
 function NoGroup({ type, isNarrowed, onAll }: { type: GroupType; isNarrowed: boolean; onAll: () => void }) {
   if (!isNarrowed) {
     return (
-      <Empty title={text.noneOfType(escapeInvisible(type.group_type))} icon="groups">
+      <EmptyState title={text.noneOfType(escapeInvisible(type.group_type))} icon="groups">
         <p className="quiet">{text.noneOfTypeText}</p>
         <HowToSend type={type.group_type} />
-      </Empty>
+      </EmptyState>
     );
   }
   return (
-    <Empty title={text.noMatchTitle} icon="groups">
+    <EmptyState title={text.noMatchTitle} icon="groups">
       <p className="quiet">{text.noMatch}</p>
       <div className="form-buttons">
         <Button onPress={onAll}>{text.showAll}</Button>
       </div>
-    </Empty>
+    </EmptyState>
   );
 }
 
 const NoType = () => (
   <div className="panel groups-none">
-    <Empty title={text.emptyTitle} icon="groups">
+    <EmptyState title={text.emptyTitle} icon="groups">
       <p className="quiet">{text.empty}</p>
       <HowToSend type="company" />
-    </Empty>
+    </EmptyState>
   </div>
 );
 

@@ -8,7 +8,7 @@ import { useProject } from '../../frame/project.ts';
 import { groupIntoSpans } from '../../parts/chart.tsx';
 import { CountsOverTime, chooseInterval, type Interval } from '../../parts/counts-over-time.tsx';
 import { type Span, toTimeRange } from '../../parts/span.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
 import { text } from './words.ts';
 
@@ -27,11 +27,11 @@ export function EventsOverTime({ span, zone }: Shown) {
   const query = useOverTime<{ total: number; results: Counted[] }>('events/counts', span, interval);
   return (
     <Chart title={text.events.title} hint={text.events.hint}>
-      <Loaded query={query} what={text.events.what}>
+      <QueryContent query={query} what={text.events.what}>
         {({ total, results }) => (
           <CountsOverTime {...{ results, interval, zone }} label={text.events.label(formatNumber(total))} />
         )}
-      </Loaded>
+      </QueryContent>
     </Chart>
   );
 }
@@ -59,7 +59,7 @@ export function DropsOverTime({ span, zone }: Shown) {
         </>
       }
     >
-      <Loaded query={query} what={text.drops.what}>
+      <QueryContent query={query} what={text.drops.what}>
         {({ results }) => {
           const dropped = results.filter(({ outcome }) => outcome === 'dropped');
           const total = dropped.reduce((sum, { count }) => sum + count, 0);
@@ -79,7 +79,7 @@ export function DropsOverTime({ span, zone }: Shown) {
             />
           );
         }}
-      </Loaded>
+      </QueryContent>
     </Chart>
   );
 }

@@ -7,7 +7,7 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { matchingText, part, useUrlState } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AddressHint, FilterBar } from '../../parts/filter-bar.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import { RefreshButton } from '../../parts/refresh.tsx';
 import { isValidTime, resolveZone, type Span, SpanMenu, zones } from '../../parts/span.tsx';
@@ -44,7 +44,7 @@ export function Page() {
       </PageTitle>
       <AddressHint unknown={unknown} />
       <HealthFigures health={health} />
-      <Chips chips={[]}>
+      <FilterBar chips={[]}>
         <SpanMenu
           span={span}
           zone={view.zone}
@@ -53,7 +53,7 @@ export function Page() {
           onSpan={change}
           onZone={(zone) => change({ zone })}
         />
-      </Chips>
+      </FilterBar>
       <div className="health-charts">
         <EventsOverTime {...shown} />
         <DropsOverTime {...shown} />

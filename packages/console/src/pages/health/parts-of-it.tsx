@@ -3,7 +3,7 @@
 import type { ReactNode } from 'react';
 import type { Health, useHealth } from '../../api/queries.ts';
 import { formatAgo } from '../../parts/ago.ts';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber, words } from '../../words.ts';
 import { text } from './words.ts';
@@ -132,7 +132,7 @@ function Part({
       <h2>{title}</h2>
       <p className="hint">{hint}</p>
       {/* Show an error only if the health data has never loaded. The health line above the page reports later errors. */}
-      <Loaded query={{ ...health, error: health.data ? null : health.error }} what={words.pages.health.title}>
+      <QueryContent query={{ ...health, error: health.data ? null : health.error }} what={words.pages.health.title}>
         {(data) =>
           data.sources[source] === 'ok' ? (
             children(data)
@@ -142,7 +142,7 @@ function Part({
             </p>
           )
         }
-      </Loaded>
+      </QueryContent>
     </section>
   );
 }

@@ -3,7 +3,7 @@
 import { formatPercent } from '@millrace/contracts/numbers';
 import { useId, useState } from 'react';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
 import { type Dimension, formatRowFilterValue, type RowFilter, writeFilter } from './filters.ts';
 import { useWebQuery } from './queries.ts';
@@ -83,7 +83,7 @@ function Rows({ open, range, compareFilter, round, filters, onFilter }: RowsProp
     round,
   );
   return (
-    <Loaded query={query} what={text.tabs[open]}>
+    <QueryContent query={query} what={text.tabs[open]}>
       {({ results, hasMore }) =>
         results.length === 0 ? (
           <p className="quiet home-none">{open === 'Country' ? text.noCountries : text.noRows}</p>
@@ -112,7 +112,7 @@ function Rows({ open, range, compareFilter, round, filters, onFilter }: RowsProp
           </>
         )
       }
-    </Loaded>
+    </QueryContent>
   );
 }
 

@@ -5,11 +5,11 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { useUrlState } from '../../parts/address.ts';
 import { NoticeLine } from '../../parts/notice.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../parts/states.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
-import { boardParts, readBoardView, toBoardParameters } from '../dashboards/address.ts';
-import { Board } from '../dashboards/board.tsx';
+import { boardParts, readDashboardView, toDashboardParameters } from '../dashboards/address.ts';
+import { OpenDashboard } from '../dashboards/open-dashboard.tsx';
 import type { Dashboard } from '../dashboards/shapes.ts';
 import { text as dashboards } from '../dashboards/words.ts';
 import type { Environment } from '../settings/environment.ts';
@@ -37,17 +37,17 @@ export function FavoriteDashboard() {
       search: (dashboard === undefined ? {} : { dashboard: String(dashboard) }) as never,
     });
   return (
-    <Loaded query={query} what={dashboards.what}>
+    <QueryContent query={query} what={dashboards.what}>
       {(shown) => (
         <>
           {shown === null ? (
             <NoDashboard />
           ) : (
-            <Board
+            <OpenDashboard
               id={String(shown)}
-              view={readBoardView(view)}
+              view={readDashboardView(view)}
               isEditing={view.edit}
-              onView={(next) => change(toBoardParameters(next), { replace: true })}
+              onView={(next) => change(toDashboardParameters(next), { replace: true })}
               onEditing={(edit) => change({ edit }, { replace: true })}
               onList={() => toDashboards()}
               onOpen={toDashboards}
@@ -60,7 +60,7 @@ export function FavoriteDashboard() {
           <Checklist />
         </>
       )}
-    </Loaded>
+    </QueryContent>
   );
 }
 
@@ -70,12 +70,12 @@ function NoDashboard() {
     <>
       <PageTitle title={words.pages.home.title} now={<OnlineCount />} />
       <div className="panel">
-        <Empty title={text.noDashboard} icon="dashboards">
+        <EmptyState title={text.noDashboard} icon="dashboards">
           <p className="quiet">{text.noDashboardText}</p>
           <Link className="button button-main" to={`/projects/${id}/dashboards`}>
             {text.toDashboards}
           </Link>
-        </Empty>
+        </EmptyState>
       </div>
     </>
   );

@@ -6,7 +6,7 @@ import { lazy, Suspense } from 'react';
 import { call } from '../../api/request.ts';
 import { loadPageCode } from '../../frame/broken.tsx';
 import { useProject } from '../../frame/project.ts';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { WebTraffic } from './web-traffic.tsx';
 import { text } from './words.ts';
@@ -40,7 +40,7 @@ export function Page() {
     }),
   });
   return (
-    <Loaded query={known} what={text.what}>
+    <QueryContent query={known} what={text.what}>
       {([hasEvents, hasViews, hasScreens]) => {
         if (!hasEvents) return <Navigate to={`/projects/${id}/live`} replace />;
         if (hasViews || hasScreens) return <WebTraffic />;
@@ -50,6 +50,6 @@ export function Page() {
           </Suspense>
         );
       }}
-    </Loaded>
+    </QueryContent>
   );
 }

@@ -4,10 +4,10 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, Chips } from '../../parts/chips.tsx';
-import { Choice } from '../../parts/choice.tsx';
+import { AddressHint, FilterBar } from '../../parts/filter-bar.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import type { Environment } from '../settings/environment.ts';
 import { BreakdownPanel } from './breakdown-panel.tsx';
@@ -69,16 +69,16 @@ export function WebTraffic() {
       <ViewChips {...{ view, change, filters, excludesInternal }} onRemove={toggle} />
       <Checklist />
       <section className="panel home-figures" aria-label={text.figures}>
-        <Loaded query={overview} what={text.what}>
+        <QueryContent query={overview} what={text.what}>
           {({ results }) => <KeyFigures items={results} {...{ range, round }} />}
-        </Loaded>
+        </QueryContent>
       </section>
       {isEmpty && filters.length > 0 ? (
         <div className="panel">
-          <Empty title={text.noVisitors} icon="home">
+          <EmptyState title={text.noVisitors} icon="home">
             <p className="quiet">{text.noVisitorsText}</p>
             <Button onPress={() => change({ filters: [] })}>{text.clear}</Button>
-          </Empty>
+          </EmptyState>
         </div>
       ) : (
         <div className="home-panels">
@@ -117,7 +117,7 @@ function ViewChips({
   onRemove: (filter: RowFilter) => void;
 }) {
   return (
-    <Chips
+    <FilterBar
       chips={filters.map((filter) => ({
         key: writeFilter(filter),
         name: text.names[filter.dimension],
@@ -139,19 +139,19 @@ function ViewChips({
           <Day name={text.to} value={view.to} onChoose={(to) => change({ to }, { replace: true })} />
         </>
       )}
-      <Choice
+      <SelectFilter
         name={text.time}
         value={view.time}
         options={text.times}
         onChoose={(time) => change({ time, ...(time !== 'custom' && { from: '', to: '' }) })}
       />
-      <Choice
+      <SelectFilter
         name={text.compare}
         value={view.compare}
         options={text.comparisons}
         onChoose={(compare) => change({ compare })}
       />
-    </Chips>
+    </FilterBar>
   );
 }
 

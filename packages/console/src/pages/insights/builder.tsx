@@ -8,7 +8,7 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint } from '../../parts/chips.tsx';
+import { AddressHint } from '../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { explainError } from '../../parts/states.tsx';
 import { useRecordChange } from '../../records/change.ts';

@@ -10,7 +10,7 @@ import { Button } from '../../parts/button.tsx';
 import type { OfferUndo } from '../../records/undo.ts';
 import { getInsightName } from '../../results/insight-query.ts';
 import { text as sharingText } from '../../sharing/words.ts';
-import { AddToDashboard } from './add-to-dashboard.tsx';
+import { AddToDashboardMenu } from './add-to-dashboard-menu.tsx';
 import { RemoveDialog, SaveDialog } from './dialogs.tsx';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
@@ -33,7 +33,7 @@ export function InsightActions({
   const { id } = useProject();
   return (
     <div className="form-buttons">
-      <AddToDashboard {...{ stored, offerUndo }} />
+      <AddToDashboardMenu {...{ stored, offerUndo }} />
       <Button onPress={() => onDialog('share')}>{sharingText.open}</Button>
       <Link
         className="button"

@@ -6,11 +6,11 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, SearchBar } from '../../parts/chips.tsx';
+import { AddressHint, SearchBar } from '../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { SortableHeader } from '../../parts/sort-head.tsx';
-import { Empty, explainError, Loaded } from '../../parts/states.tsx';
+import { EmptyState, explainError, QueryContent } from '../../parts/states.tsx';
 import { BulkBar, FavoriteStar, FavoritesButton, useSelection } from '../../records/bulk.tsx';
 import { useRecordChange } from '../../records/change.ts';
 import { getSortProps } from '../../records/sorting.ts';
@@ -71,7 +71,7 @@ export function InsightList({ address, notice, offerUndo }: ListProps) {
         </p>
       )}
       <div className="panel">
-        <Loaded query={query} what={text.what}>
+        <QueryContent query={query} what={text.what}>
           {({ rows }) =>
             rows.length === 0 ? (
               <Nothing
@@ -90,7 +90,7 @@ export function InsightList({ address, notice, offerUndo }: ListProps) {
               </div>
             )
           }
-        </Loaded>
+        </QueryContent>
       </div>
     </>
   );
@@ -98,7 +98,7 @@ export function InsightList({ address, notice, offerUndo }: ListProps) {
 
 function Nothing({ isNarrowed, onMake, onAll }: { isNarrowed: boolean; onMake: () => void; onAll: () => void }) {
   return (
-    <Empty title={isNarrowed ? text.noneFound : text.none} icon="insights">
+    <EmptyState title={isNarrowed ? text.noneFound : text.none} icon="insights">
       {!isNarrowed && <p className="quiet">{text.noneText}</p>}
       <div className="form-buttons">
         {isNarrowed ? (
@@ -109,7 +109,7 @@ function Nothing({ isNarrowed, onMake, onAll }: { isNarrowed: boolean; onMake: (
           </Button>
         )}
       </div>
-    </Empty>
+    </EmptyState>
   );
 }
 

@@ -6,7 +6,7 @@ import { call } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { NoticeLine } from '../../parts/notice.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { readSqlNode } from '../../sql/node.ts';
 import { words } from '../../words.ts';
@@ -42,9 +42,9 @@ function Stored({ name, ...props }: { name: string } & Omit<BuilderProps, 'store
   return (
     <>
       <PageTitle title={words.pages.insights.title} />
-      <Loaded query={query} what={text.one}>
+      <QueryContent query={query} what={text.one}>
         {() => null}
-      </Loaded>
+      </QueryContent>
     </>
   );
 }

@@ -12,7 +12,7 @@ import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { saveCsv } from '../../parts/save-file.ts';
-import { explainError, Loaded } from '../../parts/states.tsx';
+import { explainError, QueryContent } from '../../parts/states.tsx';
 import { isFields, toFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { maxInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
@@ -53,7 +53,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
     ((rest.data ?? (await call<QueryResponse>(requestOf('id', most)))).results as [string][]).map(([own]) => own);
   return (
     <Dialog title={escapeInvisible(name)} onClose={onClose}>
-      <Loaded query={query} what={text.persons}>
+      <QueryContent query={query} what={text.persons}>
         {({ pages }) => {
           const actors = pages.flatMap(actorsIn);
           if (actors.length === 0) return <p className="quiet">{text.personsNone}</p>;
@@ -83,7 +83,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
             </>
           );
         }}
-      </Loaded>
+      </QueryContent>
       <div className="form-buttons">
         <AsApiCallButton request={requestOf('actor', pageSize)} />
         <Button onPress={onClose}>{words.close}</Button>

@@ -2,7 +2,7 @@
 
 import { type RefObject, useRef, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../parts/states.tsx';
 import { AnnotateButton } from '../../results/annotations.tsx';
 import { BigNumber } from '../../results/big-number.tsx';
 import { SeriesChart } from '../../results/chart.tsx';
@@ -41,7 +41,7 @@ export function ResultPane({ insightQuery, result, onQuery, onAgain, onPersons }
   const isOld = result.isPlaceholderData || result.isFetching;
   return (
     <section className="insight-result" aria-label={text.result} aria-busy={isOld} {...(isOld && { 'data-old': '' })}>
-      <Loaded query={result.error ? { ...result, data: undefined } : result} what={text.result}>
+      <QueryContent query={result.error ? { ...result, data: undefined } : result} what={text.result}>
         {({ results, columns }) => (
           <Shown
             insightQuery={insightQuery}
@@ -53,7 +53,7 @@ export function ResultPane({ insightQuery, result, onQuery, onAgain, onPersons }
             zoom={zoom}
           />
         )}
-      </Loaded>
+      </QueryContent>
     </section>
   );
 }
@@ -133,10 +133,10 @@ function Shown({
 
 function Nothing({ children }: { children: React.ReactNode }) {
   return (
-    <Empty title={text.noEvents} icon="insights">
+    <EmptyState title={text.noEvents} icon="insights">
       <p className="quiet">{text.noEventsText}</p>
       <div className="form-buttons">{children}</div>
-    </Empty>
+    </EmptyState>
   );
 }
 

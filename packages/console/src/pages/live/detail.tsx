@@ -6,7 +6,7 @@ import { WarningDetails } from '../../event-detail/finding.tsx';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { LongText } from '../../event-detail/properties.tsx';
 import { useProject } from '../../frame/project.ts';
-import { CloseButton } from '../../parts/aside.tsx';
+import { CloseButton } from '../../parts/side-panel.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { RuleLink } from '../../parts/rule-link.tsx';
 import { formatTime } from '../../parts/time.ts';

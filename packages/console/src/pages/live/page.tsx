@@ -8,12 +8,12 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { part, useUrlState } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AddressHint, FilterBar } from '../../parts/filter-bar.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import { usePageKeys } from '../../parts/keys.ts';
 import { formatPropertyName } from '../../parts/properties.ts';
 import { Search } from '../../parts/search.tsx';
-import { Empty, explainError, Failed } from '../../parts/states.tsx';
+import { EmptyState, explainError, ErrorState } from '../../parts/states.tsx';
 import { formatNumber, words } from '../../words.ts';
 import { type Filter, LiveEventDetail } from './detail.tsx';
 import { useEarlierEvents, useMergedRows } from './earlier.ts';
@@ -77,7 +77,7 @@ export function Page() {
         </Button>
       </PageTitle>
       <LiveTiles rows={all} streamed={streamed} />
-      <Chips
+      <FilterBar
         chips={chipsOf(view, change)}
         search={
           <EventSearch
@@ -93,20 +93,20 @@ export function Page() {
         }
       >
         <Button onPress={() => setAsCall(true)}>{words.asApiCall}</Button>
-      </Chips>
+      </FilterBar>
       <AddressHint unknown={unknown} />
       <StreamLine live={live} problem={earlier.error && `${text.noEarlier} ${explainError(earlier.error)}`} />
       <div className="panel list-detail" {...((open || openUuid !== null) && { 'data-open': '' })}>
         {live.state.kind === 'failed' ? (
-          <Failed
+          <ErrorState
             what={text.stream}
             error={new ApiProblem(live.state.status, live.state.body, new Headers())}
             onAgain={() => location.reload()}
           />
         ) : rows.length === 0 ? (
-          <Empty title={isNarrowed ? text.noneFiltered : text.none} icon="live">
+          <EmptyState title={isNarrowed ? text.noneFiltered : text.none} icon="live">
             <p className="quiet">{isNarrowed ? text.noneFilteredText : text.noneText}</p>
-          </Empty>
+          </EmptyState>
         ) : (
           <LiveEventList rows={rows} open={open} onOpen={onOpen} onPause={togglePause} />
         )}

@@ -9,7 +9,7 @@ import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmByTyping, matchesConfirmation } from '../../parts/confirm-by-typing.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { explainError, Loaded } from '../../parts/states.tsx';
+import { explainError, QueryContent } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import type { Person } from './shapes.ts';
 import { text } from './words.ts';
@@ -105,7 +105,7 @@ export function DeletionStatus({ id, otherwise }: { id: string; otherwise: React
   });
   if (query.error && query.data === undefined) return otherwise;
   return (
-    <Loaded query={query} what={text.deletion.doing}>
+    <QueryContent query={query} what={text.deletion.doing}>
       {(activity) => {
         const [record] = activity.results;
         const state = stateOf(activity);
@@ -130,7 +130,7 @@ export function DeletionStatus({ id, otherwise }: { id: string; otherwise: React
           </div>
         );
       }}
-    </Loaded>
+    </QueryContent>
   );
 }
 

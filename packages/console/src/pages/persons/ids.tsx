@@ -6,7 +6,7 @@ import { type ApiCall, call } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import type { Person } from './shapes.ts';
 import { text } from './words.ts';
@@ -54,9 +54,9 @@ export function DistinctIds({ person }: { person: Person }) {
         <>
           <h3 className="detail-heading">{text.merges}</h3>
           <p className="quiet person-note">{text.mergesHint}</p>
-          <Loaded query={query} what={text.merges}>
+          <QueryContent query={query} what={text.merges}>
             {(merges) => <MergeList merges={merges} />}
-          </Loaded>
+          </QueryContent>
           <div className="form-buttons list-more">
             <AsApiCallButton request={request} />
           </div>

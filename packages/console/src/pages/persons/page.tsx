@@ -7,13 +7,13 @@ import { Avatar, findPersonName, formatPersonSubtitle, formatPersonTitle } from 
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
-import { useFocusReturn } from '../../parts/aside.tsx';
+import { useFocusReturn } from '../../parts/side-panel.tsx';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, SearchBar } from '../../parts/chips.tsx';
+import { AddressHint, SearchBar } from '../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
 import { SortableHeader } from '../../parts/sort-head.tsx';
-import { Empty, explainError, Loaded } from '../../parts/states.tsx';
+import { EmptyState, explainError, QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber, words } from '../../words.ts';
 import { maxInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
@@ -118,7 +118,7 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
           {text.listSeenFailed(explainError(seen.error))}
         </p>
       )}
-      <Loaded query={query} what={text.what}>
+      <QueryContent query={query} what={text.what}>
         {({ pages }) => {
           const persons = pages.flatMap(({ results }) => results);
           // After a search has exceeded its time limit, a page can be empty although more pages follow.
@@ -145,7 +145,7 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
             </div>
           );
         }}
-      </Loaded>
+      </QueryContent>
     </div>
   );
 }
@@ -154,23 +154,23 @@ function NoPerson({ isNarrowed, onAll }: { isNarrowed: boolean; onAll: () => voi
   const { id } = useProject();
   if (!isNarrowed) {
     return (
-      <Empty title={text.emptyTitle} icon="persons">
+      <EmptyState title={text.emptyTitle} icon="persons">
         <p className="quiet">{text.empty}</p>
         <div className="form-buttons">
           <Link className="button button-main" to={`/projects/${id}/settings/project`}>
             {text.setUp}
           </Link>
         </div>
-      </Empty>
+      </EmptyState>
     );
   }
   return (
-    <Empty title={text.noMatchTitle} icon="persons">
+    <EmptyState title={text.noMatchTitle} icon="persons">
       <p className="quiet">{text.noMatch}</p>
       <div className="form-buttons">
         <Button onPress={onAll}>{text.showAll}</Button>
       </div>
-    </Empty>
+    </EmptyState>
   );
 }
 

@@ -11,11 +11,11 @@ import { EventTimeline } from '../../event-detail/timeline.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatPast } from '../../parts/ago.ts';
-import { Aside, CloseButton } from '../../parts/aside.tsx';
+import { SidePanel, CloseButton } from '../../parts/side-panel.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
-import { Empty, explainError, Failed, Loaded } from '../../parts/states.tsx';
+import { EmptyState, explainError, ErrorState, QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import type { PersonsUrlState } from './address.ts';
 import { DeletePerson, DeletionStatus } from './deletion.tsx';
@@ -36,13 +36,13 @@ export function PersonDetail({ id, address }: { id: string; address: PersonsUrlS
   useRecordTitle(person ? formatPersonTitle(person) : '');
   if (query.error instanceof ApiProblem && query.error.status === 404) {
     return (
-      <Aside title={text.deletion.title2} onClose={close}>
-        <DeletionStatus id={id} otherwise={<Failed what={text.person} error={query.error} />} />
-      </Aside>
+      <SidePanel title={text.deletion.title2} onClose={close}>
+        <DeletionStatus id={id} otherwise={<ErrorState what={text.person} error={query.error} />} />
+      </SidePanel>
     );
   }
   return (
-    <Aside
+    <SidePanel
       title={person ? formatPersonTitle(person) : ''}
       onClose={close}
       head={
@@ -55,10 +55,10 @@ export function PersonDetail({ id, address }: { id: string; address: PersonsUrlS
         )
       }
     >
-      <Loaded query={query} what={text.person}>
+      <QueryContent query={query} what={text.person}>
         {(data) => <Body person={data} address={address} />}
-      </Loaded>
-    </Aside>
+      </QueryContent>
+    </SidePanel>
   );
 }
 
@@ -180,9 +180,9 @@ function OwnProperties({ properties }: { properties: Record<string, unknown> }) 
   const members = useMemo(() => toSortedMembers(properties), [properties]);
   if (members.length > 0) return <PropertyList members={members} by="person" actions={{}} />;
   return (
-    <Empty title={text.noPropertiesTitle} icon="persons">
+    <EmptyState title={text.noPropertiesTitle} icon="persons">
       <p className="quiet">{text.noProperties}</p>
-    </Empty>
+    </EmptyState>
   );
 }
 
@@ -192,9 +192,9 @@ function Events({ person: { uuid } }: { person: Person }) {
       what={text.events}
       filter={{ person_id: uuid }}
       empty={
-        <Empty title={text.noEventsTitle} icon="events">
+        <EmptyState title={text.noEventsTitle} icon="events">
           <p className="quiet">{text.noEvents}</p>
-        </Empty>
+        </EmptyState>
       }
     />
   );
@@ -212,12 +212,12 @@ function Flags({ person: { distinct_ids: ids } }: { person: Person }) {
       ),
   });
   return (
-    <Loaded query={query} what={text.flags}>
+    <QueryContent query={query} what={text.flags}>
       {(flags) =>
         Object.keys(flags).length === 0 ? (
-          <Empty title={text.noFlagsTitle} icon="flags">
+          <EmptyState title={text.noFlagsTitle} icon="flags">
             <p className="quiet">{text.noFlags}</p>
-          </Empty>
+          </EmptyState>
         ) : (
           <dl className="facts">
             {Object.entries(flags)
@@ -238,7 +238,7 @@ function Flags({ person: { distinct_ids: ids } }: { person: Person }) {
           </dl>
         )
       }
-    </Loaded>
+    </QueryContent>
   );
 }
 
@@ -247,12 +247,12 @@ function PersonCohorts({ uuid }: { uuid: string }) {
   const request = { path: `/api/projects/${id}/persons/cohorts`, query: { person_id: uuid } };
   const query = useOffsetPages<{ id: number; name: string | null }>(['cohorts', id, 'of person'], request);
   return (
-    <Loaded query={query} what={text.cohorts}>
+    <QueryContent query={query} what={text.cohorts}>
       {({ rows }) =>
         rows.length === 0 ? (
-          <Empty title={text.noCohortsTitle} icon="cohorts">
+          <EmptyState title={text.noCohortsTitle} icon="cohorts">
             <p className="quiet">{text.noCohorts}</p>
-          </Empty>
+          </EmptyState>
         ) : (
           <>
             <ul className="person-cohorts">
@@ -268,6 +268,6 @@ function PersonCohorts({ uuid }: { uuid: string }) {
           </>
         )
       }
-    </Loaded>
+    </QueryContent>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import type { IconName } from '../../parts/icon.tsx';
-import { Empty } from '../../parts/states.tsx';
+import { EmptyState } from '../../parts/states.tsx';
 
 /**
  * Shown instead of an empty list. Shows the available types with their requirements. Choosing a type opens the form.
@@ -21,7 +21,7 @@ export function EmptyList<Kind extends string>({
   onChoose: (kind: Kind) => void;
 }) {
   return (
-    <Empty title={title} icon={icon}>
+    <EmptyState title={title} icon={icon}>
       <p className="quiet">{about}</p>
       <ul className="settings-kinds">
         {kinds.map(({ kind, name, needs }) => (
@@ -33,7 +33,7 @@ export function EmptyList<Kind extends string>({
           </li>
         ))}
       </ul>
-    </Empty>
+    </EmptyState>
   );
 }
 

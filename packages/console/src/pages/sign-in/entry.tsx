@@ -7,7 +7,7 @@ import { type ApiCall, call, consolePath } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { FormProblem } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty } from '../../parts/states.tsx';
+import { EmptyState } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
@@ -34,10 +34,10 @@ export function SignInLayout({ title, children }: { title: string; children: Rea
 export function InvalidLink({ children }: { children: ReactNode }) {
   return (
     <main className="entry">
-      <Empty title={text.linkGoneTitle} icon="gone">
+      <EmptyState title={text.linkGoneTitle} icon="gone">
         <p className="quiet">{children}</p>
         <Link to="/sign-in">{text.backToSignIn}</Link>
-      </Empty>
+      </EmptyState>
     </main>
   );
 }

@@ -6,7 +6,7 @@ import { hasErrorCode } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { createPasskey, supportsPasskeys } from '../../parts/passkey.ts';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import {
   InvalidLink,
@@ -40,7 +40,7 @@ export function InvitePage() {
   if (secret === '' || hasAccount) return <AcceptInvite inviteId={inviteId} secret={secret} />;
   if (invite.error) return <InvalidLink>{text.resetGone}</InvalidLink>;
   return (
-    <Loaded query={invite} what={text.oneMoment}>
+    <QueryContent query={invite} what={text.oneMoment}>
       {({ target_email, first_name, organization_name, has_account }) => (
         <SignInLayout title={text.inviteTitle(organization_name)}>
           <p className="quiet">{text.inviteText(target_email)}</p>
@@ -67,7 +67,7 @@ export function InvitePage() {
           )}
         </SignInLayout>
       )}
-    </Loaded>
+    </QueryContent>
   );
 }
 

@@ -8,7 +8,7 @@ import { type Methods, SignInForm } from '../../frame/sign-in-form.tsx';
 import { isUuid } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field } from '../../parts/form.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { SecondFactors } from '../settings/account/second-factor.tsx';
 import { SignInConfirmation } from '../settings/recent-sign-in.tsx';
@@ -77,7 +77,7 @@ function ConfirmSignIn({ ticket }: { ticket: string }) {
   const form = useFormSubmission(() => ({ method: 'POST', path: '/api/login/sso', body: { ticket } }), open);
   if (look.error) return <InvalidLink>{text.failures.state_unknown}</InvalidLink>;
   return (
-    <Loaded query={look} what={text.oneMoment}>
+    <QueryContent query={look} what={text.oneMoment}>
       {({ email }) => (
         <SignInLayout title={text.confirmTitle(email)}>
           <p className="quiet">{text.confirmText}</p>
@@ -87,7 +87,7 @@ function ConfirmSignIn({ ticket }: { ticket: string }) {
           <Link to="/sign-in">{text.backToSignIn}</Link>
         </SignInLayout>
       )}
-    </Loaded>
+    </QueryContent>
   );
 }
 
@@ -117,7 +117,7 @@ export function EnterPage() {
   }, [isSignIn, submit]);
   if (look.error || (isSignIn && form.problem)) return <InvalidLink>{text.linkGone}</InvalidLink>;
   return (
-    <Loaded query={look} what={text.oneMoment}>
+    <QueryContent query={look} what={text.oneMoment}>
       {(found) =>
         found.kind === 'sign_in' ? (
           <SignInLayout title={text.enterTitle(found.email)}>
@@ -146,7 +146,7 @@ export function EnterPage() {
           </SignInLayout>
         )
       }
-    </Loaded>
+    </QueryContent>
   );
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../filters/date-range.tsx';
 import { loadPageCode } from '../../frame/broken.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Choice } from '../../parts/choice.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { explainError } from '../../parts/states.tsx';
 import { toFields } from '../../results/insight-query.ts';
 import { findVariableNames, type SqlNode, usesFilters } from '../../sql/node.ts';
@@ -19,7 +19,7 @@ import { words } from '../../words.ts';
 import type { Edits } from './address.ts';
 import { type Problem, useQueryCheck } from './check.ts';
 import type { EditorHandle } from './editor/sql-editor.tsx';
-import { useNameLoaders } from './known.ts';
+import { useNameLoaders } from './name-loaders.ts';
 import { RecentQueries, useRecentQueries } from './recent.tsx';
 import type { useQueryRun } from './run.ts';
 import { VariableBar } from './variable-bar.tsx';
@@ -45,7 +45,7 @@ export function EditorPanel({
   const { problems, variable } = useQueryCheck(node.source);
   const [dialog, setDialog] = useState<OpenVariables | null>(null);
   const recent = useRecentQueries();
-  const known = useNameLoaders();
+  const nameLoaders = useNameLoaders();
   const isEmpty = node.source.query.trim() === '';
   const run = () => {
     if (isEmpty) return;
@@ -62,7 +62,7 @@ export function EditorPanel({
           <SqlEditor
             content={{ text: node.source.query, version }}
             marks={problems}
-            known={known}
+            nameLoaders={nameLoaders}
             handle={editor}
             onText={(query) => edit({ ...node, source: { ...node.source, query } }, { isTyped: true })}
             onRun={run}
@@ -138,7 +138,7 @@ function DateFields({ node, onNode }: { node: SqlNode; onNode: (node: SqlNode) =
     onNode({ ...node, source: { ...source, filters: { ...filters, dateRange } } });
   return (
     <>
-      <Choice
+      <SelectFilter
         name={words.span.time}
         value={value}
         options={{ '': text.allDates, ...options }}

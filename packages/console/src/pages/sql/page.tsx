@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
 import type { Insight } from '../insights/view.ts';
@@ -32,9 +32,9 @@ function Stored({ name, ...props }: { name: string; address: SqlUrlState; undo: 
   return (
     <>
       <PageTitle title={words.pages.sql.title} />
-      <Loaded query={query} what={text.one}>
+      <QueryContent query={query} what={text.one}>
         {() => null}
-      </Loaded>
+      </QueryContent>
     </>
   );
 }

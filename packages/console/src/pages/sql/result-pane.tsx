@@ -1,7 +1,7 @@
 import { useRef } from 'react';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
-import { Choice } from '../../parts/choice.tsx';
-import { Empty } from '../../parts/states.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
+import { EmptyState } from '../../parts/states.tsx';
 import { ExportMenu } from '../../results/export-menu.tsx';
 import { renderImage } from '../../results/image.ts';
 import type { Plot } from '../../results/plot.ts';
@@ -10,17 +10,17 @@ import { type Column, readColumns } from '../../sql/columns.ts';
 import { type Display, getDisplay, type SqlNode } from '../../sql/node.ts';
 import { SqlChart, SqlNumber } from '../../sql/result.tsx';
 import { ResultTable } from '../../sql/result-table.tsx';
-import type { Ran } from './run.ts';
+import type { CompletedQuery } from './run.ts';
 import { text } from './words.ts';
 
 /** Shows the latest result as a table, a chart or a number. */
 export function ResultPane({
-  ran: { node: ranNode, response, milliseconds },
+  completed: { node: completedNode, response, milliseconds },
   node,
   isOld,
   onNode,
 }: {
-  ran: Ran;
+  completed: CompletedQuery;
   node: SqlNode;
   /** Whether a newer query is running, whose result will replace this result. */
   isOld: boolean;
@@ -36,7 +36,7 @@ export function ResultPane({
     if (shown.current === null) throw new Error('No chart is shown.');
     return renderImage(shown.current);
   };
-  const isOther = JSON.stringify(ranNode.source) !== JSON.stringify(node.source);
+  const isOther = JSON.stringify(completedNode.source) !== JSON.stringify(node.source);
   return (
     <section className="sql-result" aria-label={text.result} {...(isOld && { 'data-old': '' })}>
       <div className="sql-result-head">
@@ -63,9 +63,9 @@ export function ResultPane({
       {isOther && <p className="hint sql-hint">{text.old}</p>}
       {hasMore === true && limit !== undefined && <p className="sql-note">{text.limited(limit)}</p>}
       {rows.length === 0 ? (
-        <Empty title={text.noRows} icon="sql">
+        <EmptyState title={text.noRows} icon="sql">
           <p className="quiet">{text.noRowsText}</p>
-        </Empty>
+        </EmptyState>
       ) : isChart ? (
         <>
           {chosen !== null && (
@@ -101,7 +101,7 @@ function ChartFields({
   const others = columns.filter(({ name }) => name !== chosen.x && !chosen.y.includes(name));
   return (
     <div className="sql-chart-fields">
-      <Choice name={text.x} value={chosen.x} options={named(columns)} onChoose={(x) => onChosen({ ...chosen, x })} />
+      <SelectFilter name={text.x} value={chosen.x} options={named(columns)} onChoose={(x) => onChosen({ ...chosen, x })} />
       <fieldset className="sql-y">
         <legend className="only-heard">{text.y}</legend>
         <span className="quiet" aria-hidden="true">
@@ -124,7 +124,7 @@ function ChartFields({
           </label>
         ))}
       </fieldset>
-      <Choice
+      <SelectFilter
         name={text.by}
         value={chosen.by ?? ''}
         options={{ '': text.noBreakdown, ...named(others) }}

@@ -16,7 +16,7 @@ interface SqlResponse {
   last_refresh: string;
 }
 
-export interface Ran {
+export interface CompletedQuery {
   node: SqlNode;
   response: SqlResponse;
   milliseconds: number;
@@ -31,7 +31,7 @@ export const createRunCall = (projectId: number, { source }: SqlNode, refresh?: 
 /** Runs one query at a time. Cancelling aborts the request, and the server then stops the query. */
 export function useQueryRun() {
   const { id } = useProject();
-  const [ran, setRan] = useState<Ran | null>(null);
+  const [completed, setCompleted] = useState<CompletedQuery | null>(null);
   const [isCanceled, setCanceled] = useState(false);
   const request = useRef<AbortController>(null);
   const { mutate, reset, error, isPending } = useMutation({
@@ -43,11 +43,11 @@ export function useQueryRun() {
       const response = await call<SqlResponse>(createRunCall(id, node, refresh), own.signal);
       return { node, response, milliseconds: performance.now() - begin };
     },
-    onSuccess: setRan,
+    onSuccess: setCompleted,
   });
   useEffect(() => () => request.current?.abort(), []);
   return {
-    ran,
+    completed,
     error,
     isRunning: isPending,
     isCanceled,

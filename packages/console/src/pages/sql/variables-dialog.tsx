@@ -13,7 +13,7 @@ import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { explainError, Loaded } from '../../parts/states.tsx';
+import { explainError, QueryContent } from '../../parts/states.tsx';
 import { useRecordChange } from '../../records/change.ts';
 import { getInsightName } from '../../results/insight-query.ts';
 import { formatForCopy } from '../../sql/columns.ts';
@@ -65,7 +65,7 @@ function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 
   return (
     <Dialog title={text.open} onClose={() => onOpen(null)}>
       <p className="quiet">{text.intro}</p>
-      <Loaded query={query} what={text.open}>
+      <QueryContent query={query} what={text.open}>
         {(variables) => (
           <ul className="sql-variable-list">
             {variables.map((variable) => (
@@ -94,7 +94,7 @@ function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 
             ))}
           </ul>
         )}
-      </Loaded>
+      </QueryContent>
       <div className="form-buttons">
         <Button look="main" onPress={() => onOpen({ edit: null, isFromList: true })}>
           {text.make}
@@ -266,7 +266,7 @@ function InsightsWith({ variable }: { variable: Variable }) {
   const { id } = useProject();
   const query = useInsightsWith(variable);
   return (
-    <Loaded query={query} what={text.insights}>
+    <QueryContent query={query} what={text.insights}>
       {(insights) =>
         insights.length === 0 ? (
           <p>{text.noInsights}</p>
@@ -285,7 +285,7 @@ function InsightsWith({ variable }: { variable: Variable }) {
           </>
         )
       }
-    </Loaded>
+    </QueryContent>
   );
 }
 

@@ -5,10 +5,10 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint } from '../../parts/chips.tsx';
+import { AddressHint } from '../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { NoticeLine } from '../../parts/notice.tsx';
-import { Empty, explainError } from '../../parts/states.tsx';
+import { EmptyState, explainError } from '../../parts/states.tsx';
 import { useRecordChange } from '../../records/change.ts';
 import type { useUndo } from '../../records/undo.ts';
 import { getInsightName } from '../../results/insight-query.ts';
@@ -50,7 +50,7 @@ export function Workbench({
   useEffect(() => {
     if (stored !== null && !isEmpty) runner.run(node, 'blocking');
   }, []);
-  const { ran } = runner;
+  const { completed } = runner;
   const toNew = () => address.change({ insight: '', query: '' });
   return (
     <>
@@ -58,7 +58,7 @@ export function Workbench({
         title={stored === null ? words.pages.sql.title : getInsightName(stored)}
         about={escapeInvisible(stored?.description ?? '')}
         onRename={stored === null ? undefined : () => setDialog('details')}
-        now={<State {...{ stored, edits }} refreshed={ran?.response.last_refresh} />}
+        now={<State {...{ stored, edits }} refreshed={completed?.response.last_refresh} />}
       >
         {stored !== null && <Button onPress={toNew}>{text.newQuery}</Button>}
         {edits.isChanged && <Button onPress={edits.discard}>{text.discard}</Button>}
@@ -94,8 +94,8 @@ export function Workbench({
         <EditorPanel {...{ edits, runner, editor }}>
           {stored !== null && <InsightActions {...{ stored, offerUndo }} onDialog={setDialog} />}
         </EditorPanel>
-        {ran !== null && !runner.error && <ResultPane ran={ran} node={node} isOld={runner.isRunning} onNode={edit} />}
-        {isEmpty && ran === null && (
+        {completed !== null && !runner.error && <ResultPane completed={completed} node={node} isOld={runner.isRunning} onNode={edit} />}
+        {isEmpty && completed === null && (
           <Welcome
             onQuery={(query) => {
               edit({ ...node, source: { ...node.source, query } });
@@ -142,7 +142,7 @@ function State({
 
 function Welcome({ onQuery }: { onQuery: (query: string) => void }) {
   return (
-    <Empty title={text.welcome} icon="sql">
+    <EmptyState title={text.welcome} icon="sql">
       <p className="quiet">{text.welcomeText}</p>
       <div className="form-buttons">
         {examples.map(({ title, query }) => (
@@ -151,6 +151,6 @@ function Welcome({ onQuery }: { onQuery: (query: string) => void }) {
           </Button>
         ))}
       </div>
-    </Empty>
+    </EmptyState>
   );
 }

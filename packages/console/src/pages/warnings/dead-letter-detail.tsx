@@ -4,10 +4,10 @@ import { escapeInvisible, findMember, formatJsonValue, indentJson } from '../../
 import { LongText } from '../../event-detail/properties.tsx';
 import { text as ofEvents } from '../../event-detail/words.ts';
 import { useProject } from '../../frame/project.ts';
-import { Aside, CloseButton } from '../../parts/aside.tsx';
+import { SidePanel, CloseButton } from '../../parts/side-panel.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { RuleLink } from '../../parts/rule-link.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber } from '../../words.ts';
 import { type DeadLetter, type Decision, formatDeadLetterId } from './dead-letter.ts';
@@ -38,12 +38,12 @@ export function DeadLetterDetail({
   });
   const deadLetter = query.data?.deadLetter;
   return (
-    <Aside
+    <SidePanel
       title={text.one}
       onClose={onClose}
       head={deadLetter && <Head deadLetter={deadLetter} onDecide={onDecide} onClose={onClose} />}
     >
-      <Loaded query={query} what={text.one}>
+      <QueryContent query={query} what={text.one}>
         {({ deadLetter: shown, record }) => (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
           <section className="detail-body" tabIndex={0} aria-label={text.one}>
@@ -51,8 +51,8 @@ export function DeadLetterDetail({
             <Record json={record} />
           </section>
         )}
-      </Loaded>
-    </Aside>
+      </QueryContent>
+    </SidePanel>
   );
 }
 

@@ -7,12 +7,12 @@ import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { Chips } from '../../parts/chips.tsx';
-import { Choice } from '../../parts/choice.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { createRowShortcuts, usePageKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
 import { SpanMenu } from '../../parts/span.tsx';
-import { Empty, explainError, Failed, Loaded } from '../../parts/states.tsx';
+import { EmptyState, explainError, ErrorState, QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { toFilterValue, type WarningsUrlState } from './address.ts';
 import { type DeadLetter, type DeadLetterPage, type Decision, formatDeadLetterId } from './dead-letter.ts';
@@ -32,7 +32,7 @@ export function DeadLetters({ address }: { address: WarningsUrlState }) {
   if (mayDecide) return <OfAdministrator address={address} />;
   return (
     <div className="panel">
-      <Failed what={text.what} error={new ApiProblem(403, { detail: text.refused }, new Headers())} />
+      <ErrorState what={text.what} error={new ApiProblem(403, { detail: text.refused }, new Headers())} />
     </div>
   );
 }
@@ -75,7 +75,7 @@ function OfAdministrator({ address }: { address: WarningsUrlState }) {
       <Filters address={address} />
       <div className="panel list-detail" ref={panel} {...(view.letter !== '' && { 'data-open': '' })}>
         <div className="list warnings-list">
-          <Loaded query={query} what={text.what}>
+          <QueryContent query={query} what={text.what}>
             {() =>
               deadLetters.length === 0 ? (
                 <Nothing address={address} />
@@ -97,7 +97,7 @@ function OfAdministrator({ address }: { address: WarningsUrlState }) {
                 </>
               )
             }
-          </Loaded>
+          </QueryContent>
         </div>
         {view.letter !== '' && (
           <DeadLetterDetail
@@ -119,14 +119,14 @@ function OfAdministrator({ address }: { address: WarningsUrlState }) {
 function Filters({ address: { view, change, span } }: { address: WarningsUrlState }) {
   const project = useProject();
   return (
-    <Chips
+    <FilterBar
       chips={[]}
       search={
         <Search value={view.reason} label={text.reason} onSearch={(reason) => change({ reason }, { replace: true })} />
       }
     >
-      <Choice name={text.state} value={view.state} options={text.states} onChoose={(state) => change({ state })} />
-      <Choice name={text.topic} value={view.topic} options={text.topics} onChoose={(topic) => change({ topic })} />
+      <SelectFilter name={text.state} value={view.state} options={text.states} onChoose={(state) => change({ state })} />
+      <SelectFilter name={text.topic} value={view.topic} options={text.topics} onChoose={(topic) => change({ topic })} />
       <SpanMenu
         span={span}
         zone={view.zone}
@@ -135,7 +135,7 @@ function Filters({ address: { view, change, span } }: { address: WarningsUrlStat
         onSpan={change}
         onZone={(zone) => change({ zone })}
       />
-    </Chips>
+    </FilterBar>
   );
 }
 
@@ -282,18 +282,18 @@ function Nothing({ address: { view, change } }: { address: WarningsUrlState }) {
   if (!isNarrowed) {
     return (
       <div className="good">
-        <Empty title={text.emptyTitle} icon="check">
+        <EmptyState title={text.emptyTitle} icon="check">
           <p className="quiet">{text.empty}</p>
-        </Empty>
+        </EmptyState>
       </div>
     );
   }
   return (
-    <Empty title={text.noMatchTitle} icon="warnings">
+    <EmptyState title={text.noMatchTitle} icon="warnings">
       <p className="quiet">{text.noMatch}</p>
       <div className="form-buttons">
         <Button onPress={() => change({ reason: '', topic: 'all', state: 'all' })}>{words.showAll}</Button>
       </div>
-    </Empty>
+    </EmptyState>
   );
 }

@@ -2,14 +2,14 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { call, readCursor } from '../../api/request.ts';
 import { type Facts, WarningDetails } from '../../event-detail/finding.tsx';
 import { useProject } from '../../frame/project.ts';
-import { Aside, CloseButton } from '../../parts/aside.tsx';
+import { SidePanel, CloseButton } from '../../parts/side-panel.tsx';
 import { Button } from '../../parts/button.tsx';
 import { RuleLink } from '../../parts/rule-link.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatCount, formatWarningType, words } from '../../words.ts';
 import type { WarningsUrlState } from './address.ts';
-import type { Kind } from './kind.ts';
+import type { WarningKind } from './warning-kind.ts';
 import { text } from './words.ts';
 
 interface Warning {
@@ -31,24 +31,24 @@ export function KindDetail({
   address,
   onClose,
 }: {
-  kind: Kind | undefined;
+  kind: WarningKind | undefined;
   isOpenAlready: boolean;
   address: WarningsUrlState;
   onClose: () => void;
 }) {
   if (kind === undefined) {
     return (
-      <Aside title={text.goneTitle} onClose={onClose}>
-        <Empty title={text.goneTitle} icon="gone">
+      <SidePanel title={text.goneTitle} onClose={onClose}>
+        <EmptyState title={text.goneTitle} icon="gone">
           <p className="quiet">{text.gone}</p>
-        </Empty>
-      </Aside>
+        </EmptyState>
+      </SidePanel>
     );
   }
   const { type, outcome, detail, rule, count, first_at: first, last_at: last } = kind;
   const { zone } = address;
   return (
-    <Aside
+    <SidePanel
       title={formatWarningType(type)}
       isOpenAlready={isOpenAlready}
       onClose={onClose}
@@ -87,11 +87,11 @@ export function KindDetail({
         </dl>
         <Samples kind={kind} address={address} />
       </section>
-    </Aside>
+    </SidePanel>
   );
 }
 
-function Samples({ kind: { type, severity, outcome }, address }: { kind: Kind; address: WarningsUrlState }) {
+function Samples({ kind: { type, severity, outcome }, address }: { kind: WarningKind; address: WarningsUrlState }) {
   const { id } = useProject();
   const { span, zone } = address;
   const query = useInfiniteQuery({
@@ -108,7 +108,7 @@ function Samples({ kind: { type, severity, outcome }, address }: { kind: Kind; a
     getNextPageParam: ({ next }) => readCursor(next),
   });
   return (
-    <Loaded query={query} what={text.samples}>
+    <QueryContent query={query} what={text.samples}>
       {({ pages }) => (
         <section aria-label={text.samples}>
           <h3 className="warnings-samples">{text.samples}</h3>
@@ -134,6 +134,6 @@ function Samples({ kind: { type, severity, outcome }, address }: { kind: Kind; a
           )}
         </section>
       )}
-    </Loaded>
+    </QueryContent>
   );
 }

@@ -7,18 +7,18 @@ import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { Bars, groupIntoSpans } from '../../parts/chart.tsx';
-import { Chips } from '../../parts/chips.tsx';
-import { Choice } from '../../parts/choice.tsx';
+import { FilterBar } from '../../parts/filter-bar.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { createRowShortcuts, usePageKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
 import { SpanMenu, toTimeRange } from '../../parts/span.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../parts/states.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { useIsWide } from '../../parts/wide.ts';
 import { formatNumber, formatWarningType, words } from '../../words.ts';
 import { toFilterValue, type WarningsUrlState } from './address.ts';
-import { getKindKey, type Kind, toneOf } from './kind.ts';
+import { getWarningKindKey, type WarningKind, outcomeClasses } from './warning-kind.ts';
 import { KindDetail } from './kind-detail.tsx';
 import { text } from './words.ts';
 
@@ -39,7 +39,7 @@ export function WarningKinds({ address }: { address: WarningsUrlState }) {
   const request = createKindsRequest(project.id, address);
   const query = useQuery({
     queryKey: ['warnings', project.id, 'kinds', request.query],
-    queryFn: ({ signal }) => call<{ results: Kind[] }>(request, signal),
+    queryFn: ({ signal }) => call<{ results: WarningKind[] }>(request, signal),
     refetchInterval: 30_000,
   });
   const all = query.data?.results ?? [];
@@ -49,7 +49,7 @@ export function WarningKinds({ address }: { address: WarningsUrlState }) {
   );
   const first = useFirstKind(kinds);
   const isFirst = view.open === '' && first !== undefined;
-  const openKey = isFirst ? getKindKey(first) : view.open === 'none' ? '' : view.open;
+  const openKey = isFirst ? getWarningKindKey(first) : view.open === 'none' ? '' : view.open;
   usePageKeys(createRowShortcuts(panel));
   const close = () => {
     change({ open: first === undefined ? '' : 'none' });
@@ -61,7 +61,7 @@ export function WarningKinds({ address }: { address: WarningsUrlState }) {
       <Filters address={address} />
       <div className="panel list-detail" ref={panel} {...(openKey !== '' && { 'data-open': '' })}>
         <div className="list warnings-list">
-          <Loaded query={query} what={text.what}>
+          <QueryContent query={query} what={text.what}>
             {() =>
               kinds.length === 0 ? (
                 <Nothing isNarrowed={searchText !== '' || view.severity !== 'all'} address={address} />
@@ -69,12 +69,12 @@ export function WarningKinds({ address }: { address: WarningsUrlState }) {
                 <Rows kinds={kinds} openKey={openKey} address={address} />
               )
             }
-          </Loaded>
+          </QueryContent>
         </div>
         {openKey !== '' && query.isSuccess && (
           <KindDetail
             key={view.open}
-            kind={all.find((kind) => getKindKey(kind) === openKey)}
+            kind={all.find((kind) => getWarningKindKey(kind) === openKey)}
             isOpenAlready={isFirst}
             address={address}
             onClose={close}
@@ -86,24 +86,24 @@ export function WarningKinds({ address }: { address: WarningsUrlState }) {
 }
 
 /** Returns the warning that opens by default on a wide screen. The warning remains open when the list reloads. */
-function useFirstKind(kinds: readonly Kind[]): Kind | undefined {
+function useFirstKind(kinds: readonly WarningKind[]): WarningKind | undefined {
   const isWide = useIsWide();
   const [key, setKey] = useState('');
-  const first = isWide ? (kinds.find((kind) => getKindKey(kind) === key) ?? kinds[0]) : undefined;
-  if (first !== undefined && getKindKey(first) !== key) setKey(getKindKey(first));
+  const first = isWide ? (kinds.find((kind) => getWarningKindKey(kind) === key) ?? kinds[0]) : undefined;
+  if (first !== undefined && getWarningKindKey(first) !== key) setKey(getWarningKindKey(first));
   return first;
 }
 
 function Filters({ address: { view, change, span } }: { address: WarningsUrlState }) {
   const project = useProject();
   return (
-    <Chips
+    <FilterBar
       chips={[]}
       search={
         <Search value={view.search} label={text.search} onSearch={(search) => change({ search }, { replace: true })} />
       }
     >
-      <Choice
+      <SelectFilter
         name={text.severity}
         value={view.severity}
         options={text.severities}
@@ -117,11 +117,11 @@ function Filters({ address: { view, change, span } }: { address: WarningsUrlStat
         onSpan={change}
         onZone={(zone) => change({ zone })}
       />
-    </Chips>
+    </FilterBar>
   );
 }
 
-function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown: boolean; address: WarningsUrlState }) {
+function Figures({ kinds, isKnown, address }: { kinds: readonly WarningKind[]; isKnown: boolean; address: WarningsUrlState }) {
   const edges = toTimeRange(address.span);
   return (
     <section className="panel tiles warnings-tiles" aria-label={text.figures}>
@@ -143,7 +143,7 @@ function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown:
                     own.flatMap(({ counts }) => counts),
                     { ...edges, spans: 24 },
                   )}
-                  {...{ width: 96, height: 32, tone: toneOf[outcome], label: text.over(text.tiles[outcome]) }}
+                  {...{ width: 96, height: 32, tone: outcomeClasses[outcome], label: text.over(text.tiles[outcome]) }}
                 />
               )
             }
@@ -154,7 +154,7 @@ function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown:
   );
 }
 
-function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: string; address: WarningsUrlState }) {
+function Rows({ kinds, openKey, address }: { kinds: readonly WarningKind[]; openKey: string; address: WarningsUrlState }) {
   const { change, zone } = address;
   const edges = toTimeRange(address.span);
   return (
@@ -178,11 +178,11 @@ function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: st
         <tbody>
           {kinds.map((kind) => {
             const { type, outcome, detail, count, first_at: first, last_at: last, counts } = kind;
-            const key = getKindKey(kind);
+            const key = getWarningKindKey(kind);
             return (
               <tr key={key} className="warnings-row" {...(key === openKey && { 'data-open': '' })}>
                 <td>
-                  <span className={`dot warnings-dot ${toneOf[outcome]}`} />
+                  <span className={`dot warnings-dot ${outcomeClasses[outcome]}`} />
                   <div className="warnings-kind">
                     <button
                       type="button"
@@ -192,14 +192,14 @@ function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: st
                     >
                       {formatWarningType(type)}
                     </button>
-                    <span className={`warnings-outcome ${toneOf[outcome]}`}>{words.outcomes[outcome]}</span>
+                    <span className={`warnings-outcome ${outcomeClasses[outcome]}`}>{words.outcomes[outcome]}</span>
                   </div>
                   <p className="quiet warnings-detail">{detail}</p>
                 </td>
                 <td className="warnings-wide warnings-bars">
                   <Bars
                     values={groupIntoSpans(counts, { ...edges, spans })}
-                    {...{ width: 160, height: 28, tone: toneOf[outcome], label: text.over(formatWarningType(type)) }}
+                    {...{ width: 160, height: 28, tone: outcomeClasses[outcome], label: text.over(formatWarningType(type)) }}
                   />
                 </td>
                 <td className="number">{formatNumber(count)}</td>
@@ -222,19 +222,19 @@ function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: st
 function Nothing({ isNarrowed, address: { change } }: { isNarrowed: boolean; address: WarningsUrlState }) {
   if (isNarrowed) {
     return (
-      <Empty title={text.noMatchTitle} icon="warnings">
+      <EmptyState title={text.noMatchTitle} icon="warnings">
         <p className="quiet">{text.noMatch}</p>
         <div className="form-buttons">
           <Button onPress={() => change({ search: '', severity: 'all' })}>{text.showAll}</Button>
         </div>
-      </Empty>
+      </EmptyState>
     );
   }
   return (
     <div className="good">
-      <Empty title={text.emptyTitle} icon="check">
+      <EmptyState title={text.emptyTitle} icon="check">
         <p className="quiet">{text.empty}</p>
-      </Empty>
+      </EmptyState>
     </div>
   );
 }

@@ -6,7 +6,7 @@ import type { ApiCall } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint } from '../../parts/chips.tsx';
+import { AddressHint } from '../../parts/filter-bar.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import { RefreshButton } from '../../parts/refresh.tsx';
 import { words } from '../../words.ts';

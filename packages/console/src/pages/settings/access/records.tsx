@@ -11,7 +11,7 @@ import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { SettingsBlock } from '../block.tsx';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
@@ -50,9 +50,9 @@ export function RecordAccess({ roles }: { roles: readonly Role[] }) {
       about={records.about}
       buttons={<AsApiCallButton request={request} about={records.title} />}
     >
-      <Loaded query={query} what={records.title}>
+      <QueryContent query={query} what={records.title}>
         {(rules) => <Kinds rules={rules} roles={roles} path={request.path} />}
-      </Loaded>
+      </QueryContent>
       <OneFeature />
     </SettingsBlock>
   );

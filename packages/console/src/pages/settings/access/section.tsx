@@ -2,17 +2,17 @@
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { WithoutPlan } from '../../../access/without-plan.tsx';
+import { MissingPlanNote } from '../../../access/missing-plan-note.tsx';
 import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { useUrlState } from '../../../parts/address.ts';
-import { AddressHint } from '../../../parts/chips.tsx';
+import { AddressHint } from '../../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
-import { Empty, Loaded } from '../../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../../parts/states.tsx';
 import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
@@ -58,7 +58,7 @@ export function AccessSection() {
   return (
     <>
       <AddressHint unknown={unknown} />
-      <Loaded query={query} what={text.title}>
+      <QueryContent query={query} what={text.title}>
         {(access) => (
           <>
             <SettingsBlock
@@ -70,7 +70,7 @@ export function AccessSection() {
               }
               buttons={<AsApiCallButton request={request} />}
             >
-              <WithoutPlan>{text.noPlan}</WithoutPlan>
+              <MissingPlanNote>{text.noPlan}</MissingPlanNote>
               <ForEverybody access={access} />
             </SettingsBlock>
             <ForRoles access={access} roles={roles} />
@@ -78,7 +78,7 @@ export function AccessSection() {
             <RecordAccess roles={roles.data?.rows ?? []} />
           </>
         )}
-      </Loaded>
+      </QueryContent>
     </>
   );
 }
@@ -149,7 +149,7 @@ function ForRoles({ access, roles }: { access: AccessRules; roles: ReturnType<ty
       buttons={<AsApiCallButton request={{ path: `${organization.path}/roles` }} about={text.forRoles} />}
     >
       <FormProblem problem={change.error} fields={[]} />
-      <Loaded query={roles} what={text.forRoles}>
+      <QueryContent query={roles} what={text.forRoles}>
         {({ rows }) =>
           rows.length === 0 ? (
             <p className="quiet">{text.noRoles}</p>
@@ -181,7 +181,7 @@ function ForRoles({ access, roles }: { access: AccessRules; roles: ReturnType<ty
             </table>
           )
         }
-      </Loaded>
+      </QueryContent>
       <LoadMoreButton query={roles} />
     </SettingsBlock>
   );
@@ -229,12 +229,12 @@ function ForMembers({ access }: { access: AccessRules }) {
       buttons={<AsApiCallButton request={request} about={text.single} />}
     >
       <FormProblem problem={change.error} fields={[]} />
-      <Loaded query={query} what={text.single}>
+      <QueryContent query={query} what={text.single}>
         {({ rows }) =>
           rows.every(({ level }) => level >= administrator) ? (
-            <Empty title={text.alone} icon="persons">
+            <EmptyState title={text.alone} icon="persons">
               <p className="quiet">{text.aloneText}</p>
-            </Empty>
+            </EmptyState>
           ) : (
             <table className="table settings-table">
               <thead>
@@ -279,7 +279,7 @@ function ForMembers({ access }: { access: AccessRules }) {
             </table>
           )
         }
-      </Loaded>
+      </QueryContent>
       <LoadMoreButton query={query} />
     </SettingsBlock>
   );

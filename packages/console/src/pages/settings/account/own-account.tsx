@@ -8,7 +8,7 @@ import { call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { formatTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
@@ -94,7 +94,7 @@ export function AccountHistory() {
   });
   return (
     <SettingsBlock title={text.history} about={text.historyText}>
-      <Loaded query={history} what={text.history}>
+      <QueryContent query={history} what={text.history}>
         {({ results }) =>
           results.length === 0 ? (
             <p className="quiet">{text.noHistory}</p>
@@ -111,7 +111,7 @@ export function AccountHistory() {
             </ul>
           )
         }
-      </Loaded>
+      </QueryContent>
     </SettingsBlock>
   );
 }

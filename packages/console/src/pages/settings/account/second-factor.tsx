@@ -9,7 +9,7 @@ import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { createPasskey, supportsPasskeys } from '../../../parts/passkey.ts';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { words } from '../../../words.ts';
 import { ConfirmationDialog, OneTimeSecret, SettingsBlock } from '../block.tsx';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
@@ -49,14 +49,14 @@ export function SecondFactors() {
     queryFn: ({ signal }) => call<Status>({ path: `${own}/two_factor_status` }, signal),
   });
   return (
-    <Loaded query={status} what={text.secondFactor}>
+    <QueryContent query={status} what={text.secondFactor}>
       {(found) => (
         <>
           <App status={found} />
           <Passkeys status={found} />
         </>
       )}
-    </Loaded>
+    </QueryContent>
   );
 }
 
@@ -142,7 +142,7 @@ function ConnectApp({ onClose, onDone }: { onClose: () => void; onDone: (codes: 
   });
   return (
     <Dialog title={text.connectApp} onClose={onClose}>
-      <Loaded query={setup} what={text.secondFactor}>
+      <QueryContent query={setup} what={text.secondFactor}>
         {({ secret, uri }) => (
           <>
             <p className="quiet">{text.scan}</p>
@@ -166,7 +166,7 @@ function ConnectApp({ onClose, onDone }: { onClose: () => void; onDone: (codes: 
             </form>
           </>
         )}
-      </Loaded>
+      </QueryContent>
     </Dialog>
   );
 }
@@ -203,9 +203,9 @@ function Passkeys({ status }: { status: Status }) {
       about={text.passkeysText}
       buttons={supportsPasskeys() && <Button onPress={() => setAdding(true)}>{text.addPasskey}</Button>}
     >
-      <Loaded query={list} what={text.passkeys}>
+      <QueryContent query={list} what={text.passkeys}>
         {(passkeys) => <PasskeyTable passkeys={passkeys} onRemove={setLeaving} />}
-      </Loaded>
+      </QueryContent>
       {status.has_passkeys && (
         <label className="settings-choice">
           <input

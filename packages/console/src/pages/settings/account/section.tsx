@@ -10,9 +10,9 @@ import { setTheme, useTheme } from '../../../frame/theme.ts';
 import { useUrlState } from '../../../parts/address.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
-import { AddressHint } from '../../../parts/chips.tsx';
+import { AddressHint } from '../../../parts/filter-bar.tsx';
 import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { ConfirmationDialog, SettingsBlock, SuccessMessage } from '../block.tsx';
@@ -49,7 +49,7 @@ export function AccountSection() {
   return (
     <>
       <AddressHint unknown={unknown} />
-      <Loaded query={me} what={words.account}>
+      <QueryContent query={me} what={words.account}>
         {(user) => (
           <>
             <Name user={user as OwnUser} />
@@ -57,7 +57,7 @@ export function AccountSection() {
             <Password user={user} sessions={sessions.data} />
           </>
         )}
-      </Loaded>
+      </QueryContent>
       <SecondFactors />
       <ThemeChoice />
       <SettingsBlock
@@ -65,9 +65,9 @@ export function AccountSection() {
         about={text.sessionsText}
         buttons={<EndOthers count={(sessions.data?.length ?? 1) - 1} />}
       >
-        <Loaded query={sessions} what={text.sessions}>
+        <QueryContent query={sessions} what={text.sessions}>
           {(list) => <Sessions sessions={list} />}
-        </Loaded>
+        </QueryContent>
       </SettingsBlock>
       <AccountHistory />
       {me.data && <RemoveAccount email={me.data.email} />}

@@ -5,7 +5,7 @@ import { type ApiCall, call } from '../../../api/request.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { FormProblem, LabelledInput } from '../../../parts/form.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { ConfirmationDialog, SettingsBlock, SuccessMessage } from '../block.tsx';
 import { text as shared } from '../words.ts';
@@ -33,7 +33,7 @@ export function RetentionForm() {
   const request: ApiCall = draft === null ? { path } : { method: 'PATCH', path, body: draft };
   return (
     <SettingsBlock title={text.retention} about={text.retentionText} request={request}>
-      <Loaded query={query} what={text.retention}>
+      <QueryContent query={query} what={text.retention}>
         {(stored) => (
           <LimitForm
             stored={stored}
@@ -45,7 +45,7 @@ export function RetentionForm() {
             save={save}
           />
         )}
-      </Loaded>
+      </QueryContent>
     </SettingsBlock>
   );
 }

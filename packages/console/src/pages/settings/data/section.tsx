@@ -1,7 +1,7 @@
 // The settings section where users choose what a project captures and how long it stores events.
 
 import { useUrlState } from '../../../parts/address.ts';
-import { AddressHint } from '../../../parts/chips.tsx';
+import { AddressHint } from '../../../parts/filter-bar.tsx';
 import { RetentionForm } from './retention.tsx';
 import type { Control } from './setting-control.tsx';
 import { SettingForm } from './setting-form.tsx';

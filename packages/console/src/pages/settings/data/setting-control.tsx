@@ -7,7 +7,7 @@ import { SuggestionList } from '../../../frame/suggestions.tsx';
 import { explainError } from '../../../parts/states.tsx';
 import { zones } from '../../../parts/time.ts';
 import { useSubjectOptions } from '../offered.ts';
-import { SavedFilters } from '../saved-filters.tsx';
+import { FilterListField } from '../filter-list-field.tsx';
 import { effects } from './effects/words.ts';
 import { text } from './words.ts';
 
@@ -216,7 +216,7 @@ function Selection({
 function Filters({ control: { name }, value, problem, onChange, isEditingFilter, onEditingFilter }: OfKind<'filters'>) {
   const id = useId();
   return (
-    <SavedFilters
+    <FilterListField
       legend={text.labels[name]}
       about={<About id={id} name={name} problem={problem} />}
       filters={value}

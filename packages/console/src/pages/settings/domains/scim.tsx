@@ -8,7 +8,7 @@ import { formatAgo } from '../../../parts/ago.ts';
 import { Button, CopyButton } from '../../../parts/button.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { formatClock, formatDay } from '../../../parts/time.ts';
 import { ConfirmationDialog, OneTimeSecret, SettingsBlock } from '../block.tsx';
 import { useOrganization } from '../own-organization.ts';
@@ -53,7 +53,7 @@ export function ScimSettings({ domain }: { domain: Domain }) {
     <>
       {token !== null && <OneTimeSecret title={scim.token} value={token} onDone={() => setToken(null)} />}
       <SettingsBlock title={scim.title(domain.domain)} about={scim.about} request={{ path }}>
-        <Loaded query={query} what={scim.title(domain.domain)}>
+        <QueryContent query={query} what={scim.title(domain.domain)}>
           {(state) =>
             state.scim_enabled ? (
               <>
@@ -83,7 +83,7 @@ export function ScimSettings({ domain }: { domain: Domain }) {
               </div>
             )
           }
-        </Loaded>
+        </QueryContent>
         <FormProblem problem={change.error} fields={[]} />
         {confirming !== null && (
           <ConfirmationDialog
@@ -107,7 +107,7 @@ function Requests({ path, queryKey }: { path: string; queryKey: readonly unknown
   return (
     <section className="domain-tries" aria-label={scim.requests}>
       <h3>{scim.requests}</h3>
-      <Loaded query={query} what={scim.requests}>
+      <QueryContent query={query} what={scim.requests}>
         {({ rows }) =>
           rows.length === 0 ? (
             <p className="quiet">{scim.none}</p>
@@ -138,7 +138,7 @@ function Requests({ path, queryKey }: { path: string; queryKey: readonly unknown
             </table>
           )
         }
-      </Loaded>
+      </QueryContent>
       <LoadMoreButton query={query} />
     </section>
   );

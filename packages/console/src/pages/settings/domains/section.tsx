@@ -8,11 +8,11 @@ import { ApiProblem } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { part, useUrlState } from '../../../parts/address.ts';
 import { Button } from '../../../parts/button.tsx';
-import { AddressHint } from '../../../parts/chips.tsx';
+import { AddressHint } from '../../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../../parts/form.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
-import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
+import { EmptyState, ErrorState, QueryContent } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
@@ -40,11 +40,11 @@ export function DomainsSection() {
   return (
     <>
       <AddressHint unknown={unknown} />
-      <Loaded query={query} what={text.title}>
+      <QueryContent query={query} what={text.title}>
         {({ rows }) => {
           const open = rows.find(({ id }) => id === view.open);
           if (view.open !== '' && !open)
-            return <Failed what={text.title} error={new ApiProblem(404, {}, new Headers())} />;
+            return <ErrorState what={text.title} error={new ApiProblem(404, {}, new Headers())} />;
           return (
             <>
               {open && !open.is_verified && <Proving id={open.id} onProving={setProving} />}
@@ -64,9 +64,9 @@ export function DomainsSection() {
               >
                 {mayChange && <AddDomain isMain={open === undefined} onAdded={onOpen} />}
                 {rows.length === 0 ? (
-                  <Empty title={text.emptyTitle} icon="gone">
+                  <EmptyState title={text.emptyTitle} icon="gone">
                     <p className="quiet">{text.empty}</p>
-                  </Empty>
+                  </EmptyState>
                 ) : (
                   <DomainTable domains={rows} mayChange={mayChange} onOpen={onOpen} />
                 )}
@@ -75,7 +75,7 @@ export function DomainsSection() {
             </>
           );
         }}
-      </Loaded>
+      </QueryContent>
     </>
   );
 }

@@ -5,7 +5,7 @@ import { call, consolePath, readSignInProviders, toApiPath } from '../../../api/
 import { useProject } from '../../../frame/project.ts';
 import { Button, CopyButton } from '../../../parts/button.tsx';
 import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { formatClock, formatDay } from '../../../parts/time.ts';
 import { SettingsBlock, SuccessMessage } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
@@ -61,9 +61,9 @@ export function SingleSignOn({ domain, onClose }: { domain: DomainFields; onClos
     queryFn: () => call<SignOn>({ path }),
   });
   return (
-    <Loaded query={query} what={sso.title(domain.domain)}>
+    <QueryContent query={query} what={sso.title(domain.domain)}>
       {(signOn) => <SetUp domain={{ ...domain, ...signOn }} onClose={onClose} />}
-    </Loaded>
+    </QueryContent>
   );
 }
 
@@ -334,7 +334,7 @@ function Tries({ path }: { path: string }) {
   return (
     <section className="domain-tries" aria-label={sso.tries}>
       <h3>{sso.tries}</h3>
-      <Loaded query={query} what={sso.tries}>
+      <QueryContent query={query} what={sso.tries}>
         {({ results }) =>
           results.length === 0 ? (
             <p className="quiet">{sso.noTries}</p>
@@ -371,7 +371,7 @@ function Tries({ path }: { path: string }) {
             </table>
           )
         }
-      </Loaded>
+      </QueryContent>
     </section>
   );
 }

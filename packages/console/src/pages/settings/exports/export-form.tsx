@@ -10,7 +10,7 @@ import { fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { SettingsBlock } from '../block.tsx';
 import { RadioCards } from '../cards.tsx';
-import { SavedFilters } from '../saved-filters.tsx';
+import { FilterListField } from '../filter-list-field.tsx';
 import {
   type DestinationSetting,
   type DestinationType,
@@ -94,7 +94,7 @@ export function ExportForm({
           }}
         />
         {hasFilters && (
-          <SavedFilters
+          <FilterListField
             legend={form.filters}
             about={<FiltersHint problem={problem} />}
             filters={filters}

@@ -7,7 +7,7 @@ import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCall, Dialog } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
@@ -43,7 +43,7 @@ export function OneExport({ id, address: { view, change } }: { id: string; addre
           ← {text.all}
         </Button>
       </div>
-      <Loaded query={query} what={text.one}>
+      <QueryContent query={query} what={text.one}>
         {(one) =>
           view.edit ? (
             <ExportForm
@@ -62,7 +62,7 @@ export function OneExport({ id, address: { view, change } }: { id: string; addre
             </>
           )
         }
-      </Loaded>
+      </QueryContent>
     </>
   );
 }

@@ -9,7 +9,7 @@ import { Button } from '../../../parts/button.tsx';
 import { AsApiCall, Dialog } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
-import { explainError, Loaded } from '../../../parts/states.tsx';
+import { explainError, QueryContent } from '../../../parts/states.tsx';
 import { formatBetween, fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { ConfirmationDialog, SettingsBlock, SuccessMessage } from '../block.tsx';
@@ -37,7 +37,7 @@ export function Backfills({ one, path }: { one: BatchExport; path: string }) {
   );
   return (
     <SettingsBlock title={text.backfills} buttons={buttons}>
-      <Loaded query={query} what={text.backfills}>
+      <QueryContent query={query} what={text.backfills}>
         {({ rows }) =>
           rows.length === 0 ? (
             <p className="quiet">{text.noBackfills}</p>
@@ -48,7 +48,7 @@ export function Backfills({ one, path }: { one: BatchExport; path: string }) {
             </>
           )
         }
-      </Loaded>
+      </QueryContent>
       {dialog === 'past' && <BackfillDialog one={one} path={path} onClose={() => setDialog(null)} />}
       {dialog === 'call' && <AsApiCall request={{ path: `${path}/backfills` }} onClose={() => setDialog(null)} />}
       {cancelled && (

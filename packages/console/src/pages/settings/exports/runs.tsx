@@ -8,7 +8,7 @@ import { Button } from '../../../parts/button.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
 import { resolveZone, SpanMenu } from '../../../parts/span.tsx';
-import { Empty, explainError, Loaded } from '../../../parts/states.tsx';
+import { EmptyState, explainError, QueryContent } from '../../../parts/states.tsx';
 import { formatBetween, formatMinute } from '../../../parts/time.ts';
 import { formatNumber, words } from '../../../words.ts';
 import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
@@ -70,7 +70,7 @@ export function ExportRuns({
         </div>
       }
     >
-      <Loaded query={query} what={text.runs}>
+      <QueryContent query={query} what={text.runs}>
         {({ pages }) => {
           const runs = pages.flatMap(({ results }) => results);
           if (runs.length === 0) return <NoRun hasRun={one.latest_runs.length > 0} />;
@@ -81,7 +81,7 @@ export function ExportRuns({
             </>
           );
         }}
-      </Loaded>
+      </QueryContent>
       {dialog === 'try' && <BackfillDialog one={one} path={path} isTrial onClose={() => setDialog(null)} />}
       {dialog === 'call' && (
         <AsApiCall request={{ path: `${path}/runs`, query: span }} onClose={() => setDialog(null)} />
@@ -92,9 +92,9 @@ export function ExportRuns({
 
 function NoRun({ hasRun }: { hasRun: boolean }) {
   return (
-    <Empty title={text.noRunsTitle} icon="exports">
+    <EmptyState title={text.noRunsTitle} icon="exports">
       <p className="quiet">{hasRun ? text.noRunsNarrow : text.noRuns}</p>
-    </Empty>
+    </EmptyState>
   );
 }
 

@@ -5,10 +5,10 @@ import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
-import { AddressHint } from '../../../parts/chips.tsx';
+import { AddressHint } from '../../../parts/filter-bar.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { SettingsBlock } from '../block.tsx';
@@ -73,7 +73,7 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string, type?: Dest
   return (
     <SettingsBlock title={text.what} about={text.about} buttons={buttons}>
       {!mayChange && <p className="note">{text.mayNot}</p>}
-      <Loaded query={query} what={text.what}>
+      <QueryContent query={query} what={text.what}>
         {({ rows }) =>
           rows.length === 0 ? (
             <NoExport mayChange={mayChange} onChoose={(type) => onOpen('new', type)} />
@@ -84,7 +84,7 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string, type?: Dest
             </>
           )
         }
-      </Loaded>
+      </QueryContent>
       {isShowingCall && <AsApiCall request={{ path }} onClose={() => setShowingCall(false)} />}
     </SettingsBlock>
   );

@@ -13,7 +13,7 @@ import { SettingsBlock } from '../block.tsx';
 import { RadioCards } from '../cards.tsx';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
-import { type Access, findPreset, getPresetPowers, type PresetName, scopes, toPowers, toScopeNames } from './scopes.ts';
+import { type Access, findPreset, getPresetAccess, type PresetName, scopes, parseScopeNames, toScopeNames } from './scopes.ts';
 
 export const keysPath = '/api/personal_api_keys';
 
@@ -43,12 +43,12 @@ export function KeyForm({
   onDone: (key: PersonalKey) => Promise<void>;
   onClose: () => void;
 }) {
-  const [powers, setPowers] = useState(() => toPowers(before?.scopes ?? toScopeNames(getPresetPowers('read'))));
+  const [accessByObject, setAccessByObject] = useState(() => parseScopeNames(before?.scopes ?? toScopeNames(getPresetAccess('read'))));
   const [isAll, setAll] = useState(before?.scopes.includes('*') ?? false);
   const [teams, setTeams] = useState<readonly number[]>(before?.scoped_teams ?? []);
   const [organizations, setOrganizations] = useState<readonly string[]>(before?.scoped_organizations ?? []);
   const [ends, setEnds] = useState<Ends>(before ? 'keep' : '90');
-  const names = isAll ? ['*'] : toScopeNames(powers);
+  const names = isAll ? ['*'] : toScopeNames(accessByObject);
   const requestFor = (label: string): ApiCall => ({
     method: before ? 'PATCH' : 'POST',
     path: before ? `${keysPath}/${before.id}` : keysPath,
@@ -64,10 +64,10 @@ export function KeyForm({
     mutationFn: (label: string) => callWithRecentSignIn<PersonalKey>(requestFor(label)),
     onSuccess: onDone,
   });
-  const preset: PresetName = isAll ? 'all' : findPreset(powers);
+  const preset: PresetName = isAll ? 'all' : findPreset(accessByObject);
   const begin = (name: PresetName) => {
     setAll(name === 'all');
-    if (name !== 'all' && name !== 'own') setPowers(getPresetPowers(name));
+    if (name !== 'all' && name !== 'own') setAccessByObject(getPresetAccess(name));
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -102,7 +102,7 @@ export function KeyForm({
         {isAll ? (
           <p className="note warn">{text.allWarning}</p>
         ) : (
-          <ScopeTable powers={powers} onChange={(object, access) => setPowers({ ...powers, [object]: access })} />
+          <ScopeTable accessByObject={accessByObject} onChange={(object, access) => setAccessByObject({ ...accessByObject, [object]: access })} />
         )}
         <ReachChoice
           teams={teams}
@@ -125,10 +125,10 @@ export function KeyForm({
 }
 
 function ScopeTable({
-  powers,
+  accessByObject,
   onChange,
 }: {
-  powers: Record<string, Access>;
+  accessByObject: Record<string, Access>;
   onChange: (object: string, access: Access) => void;
 }) {
   return (
@@ -151,12 +151,12 @@ function ScopeTable({
               <select
                 className="input"
                 aria-label={text.accessTo(object)}
-                value={powers[object] ?? ''}
+                value={accessByObject[object] ?? ''}
                 onChange={(event) => onChange(object, event.target.value as Access)}
               >
                 <option value="">{text.access['']}</option>
                 <option value="read">{text.access.read}</option>
-                {(can === 'rw' || powers[object] === 'write') && <option value="write">{text.access.write}</option>}
+                {(can === 'rw' || accessByObject[object] === 'write') && <option value="write">{text.access.write}</option>}
               </select>
             </td>
           </tr>

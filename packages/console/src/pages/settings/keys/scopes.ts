@@ -47,15 +47,15 @@ export const scopes = [
 
 /** Access to an object type. An empty string means no access. Write access includes read access. */
 export type Access = '' | 'read' | 'write';
-export type Powers = Record<string, Access>;
+export type AccessByObject = Record<string, Access>;
 
 export type PresetName = 'read' | 'terraform' | 'ci' | 'all' | 'own';
 
-const write = (...objects: string[]): Powers => Object.fromEntries(objects.map((object) => [object, 'write']));
-const read = (...objects: string[]): Powers => Object.fromEntries(objects.map((object) => [object, 'read']));
+const write = (...objects: string[]): AccessByObject => Object.fromEntries(objects.map((object) => [object, 'write']));
+const read = (...objects: string[]): AccessByObject => Object.fromEntries(objects.map((object) => [object, 'read']));
 
 /** Presets for new keys, except `all` (scope `*`) and `own` (custom scopes). */
-const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
+const presets: Record<Exclude<PresetName, 'all' | 'own'>, AccessByObject> = {
   read: read(...scopes.map(({ object }) => object)),
   terraform: {
     ...read('user', 'organization'),
@@ -65,29 +65,29 @@ const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
   ci: { ...read('project', 'feature_flag', 'ingestion_warning'), ...write('event') },
 };
 
-export const getPresetPowers = (name: PresetName): Powers => (name === 'all' || name === 'own' ? {} : presets[name]);
+export const getPresetAccess = (name: PresetName): AccessByObject => (name === 'all' || name === 'own' ? {} : presets[name]);
 
 /** Returns the preset that has exactly these scopes, or `own` if none does. */
-export function findPreset(powers: Powers): PresetName {
+export function findPreset(accessByObject: AccessByObject): PresetName {
   const names = Object.keys(presets) as (keyof typeof presets)[];
-  return names.find((name) => toScopeNames(presets[name]).join() === toScopeNames(powers).join()) ?? 'own';
+  return names.find((name) => toScopeNames(presets[name]).join() === toScopeNames(accessByObject).join()) ?? 'own';
 }
 
 /**
  * Returns the scopes in the API's format (`event:read`) and in the form's order. Scopes that are not in the form come
  * last.
  */
-export function toScopeNames(powers: Powers): string[] {
+export function toScopeNames(accessByObject: AccessByObject): string[] {
   const known: string[] = scopes.map(({ object }) => object);
-  const objects = [...known, ...Object.keys(powers).filter((object) => !known.includes(object))];
-  return objects.filter((object) => powers[object]).map((object) => `${object}:${powers[object]}`);
+  const objects = [...known, ...Object.keys(accessByObject).filter((object) => !known.includes(object))];
+  return objects.filter((object) => accessByObject[object]).map((object) => `${object}:${accessByObject[object]}`);
 }
 
-export function toPowers(names: readonly string[]): Powers {
-  const powers: Powers = {};
+export function parseScopeNames(names: readonly string[]): AccessByObject {
+  const accessByObject: AccessByObject = {};
   for (const name of names) {
     const [object = '', access] = name.split(':');
-    if (access === 'write' || (access === 'read' && powers[object] !== 'write')) powers[object] = access;
+    if (access === 'write' || (access === 'read' && accessByObject[object] !== 'write')) accessByObject[object] = access;
   }
-  return powers;
+  return accessByObject;
 }

@@ -8,14 +8,14 @@ import { useProject } from '../../../frame/project.ts';
 import { part, useUrlState } from '../../../parts/address.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
-import { AddressHint } from '../../../parts/chips.tsx';
-import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
+import { AddressHint } from '../../../parts/filter-bar.tsx';
+import { EmptyState, ErrorState, QueryContent } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { ConfirmationDialog, OneTimeSecret, SettingsBlock } from '../block.tsx';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 import { KeyForm, keysPath, type PersonalKey } from './key-form.tsx';
-import { findPreset, toPowers } from './scopes.ts';
+import { findPreset, parseScopeNames } from './scopes.ts';
 
 const keysKey = ['settings', 'keys'];
 /** Maximum number of keys that the API allows per user. */
@@ -58,12 +58,12 @@ export function KeysSection() {
           onDone={() => setCreatedKey(null)}
         />
       )}
-      <Loaded query={query} what={text.keys}>
+      <QueryContent query={query} what={text.keys}>
         {(keys) => {
           if (open !== '') {
             const key = keys.find(({ id }) => id === open);
             if (open !== 'new' && !key)
-              return <Failed what={text.keys} error={new ApiProblem(404, {}, new Headers())} />;
+              return <ErrorState what={text.keys} error={new ApiProblem(404, {}, new Headers())} />;
             if (key || keys.length < limit)
               return <KeyForm key={open} before={key} onDone={finish} onClose={() => onOpen('')} />;
           }
@@ -71,16 +71,16 @@ export function KeysSection() {
             <SettingsBlock title={text.keys} about={text.keysText} buttons={newKey} request={{ path: keysPath }}>
               {keys.length >= limit && <p className="note">{text.limitReached(limit)}</p>}
               {keys.length === 0 ? (
-                <Empty title={text.noKeys} icon="lock">
+                <EmptyState title={text.noKeys} icon="lock">
                   <p className="quiet">{text.noKeysText}</p>
-                </Empty>
+                </EmptyState>
               ) : (
                 <KeyTable keys={keys} onOpen={onOpen} onRolled={finish} refresh={refresh} />
               )}
             </SettingsBlock>
           );
         }}
-      </Loaded>
+      </QueryContent>
     </>
   );
 }
@@ -195,7 +195,7 @@ function KeyTable({
 /** Shows a key's preset or its scopes. If a key has many scopes, shows only their number. */
 function ScopesCell({ scopes }: { scopes: readonly string[] }) {
   if (scopes.includes('*')) return text.presets.all.name;
-  const preset = findPreset(toPowers(scopes));
+  const preset = findPreset(parseScopeNames(scopes));
   if (preset !== 'own') return text.presets[preset].name;
   if (scopes.length <= 3) return <code>{scopes.join(', ')}</code>;
   return (

@@ -8,7 +8,7 @@ import { Button, CopyButton } from '../../../parts/button.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
-import { Empty, Loaded } from '../../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../../parts/states.tsx';
 import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { takeFocus } from '../lists.tsx';
 import { useOrganization } from '../own-organization.ts';
@@ -45,7 +45,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
         about={text.invites.about}
         buttons={<AsApiCallButton request={request} about={text.invites.title} />}
       >
-        <Loaded query={query} what={text.invites.title}>
+        <QueryContent query={query} what={text.invites.title}>
           {({ rows }) =>
             rows.length > 0 ? (
               <>
@@ -53,12 +53,12 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
                 <LoadMoreButton query={query} />
               </>
             ) : (
-              <Empty title={text.invites.emptyTitle} icon="persons">
+              <EmptyState title={text.invites.emptyTitle} icon="persons">
                 <p className="quiet">{text.invites.empty(sendsMail())}</p>
-              </Empty>
+              </EmptyState>
             )
           }
-        </Loaded>
+        </QueryContent>
       </SettingsBlock>
     </>
   );

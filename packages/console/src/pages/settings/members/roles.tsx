@@ -7,7 +7,7 @@ import { Button } from '../../../parts/button.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
-import { Empty, Loaded } from '../../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../../parts/states.tsx';
 import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { administrator, useOrganization } from '../own-organization.ts';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
@@ -51,12 +51,12 @@ export function RoleList() {
       buttons={<AsApiCallButton request={request} about={roles.title} />}
     >
       {mayChange && <MakeRole />}
-      <Loaded query={query} what={roles.title}>
+      <QueryContent query={query} what={roles.title}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title={roles.emptyTitle} icon="persons">
+            <EmptyState title={roles.emptyTitle} icon="persons">
               <p className="quiet">{roles.empty}</p>
-            </Empty>
+            </EmptyState>
           ) : (
             <table className="table settings-table">
               <thead>
@@ -76,7 +76,7 @@ export function RoleList() {
             </table>
           )
         }
-      </Loaded>
+      </QueryContent>
       <LoadMoreButton query={query} />
     </SettingsBlock>
   );

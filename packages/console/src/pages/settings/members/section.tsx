@@ -8,11 +8,11 @@ import { useProject } from '../../../frame/project.ts';
 import { part, useUrlState } from '../../../parts/address.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
-import { AddressHint } from '../../../parts/chips.tsx';
+import { AddressHint } from '../../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
 import { Search } from '../../../parts/search.tsx';
-import { Empty, Loaded } from '../../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { administrator, levels, useOrganization } from '../own-organization.ts';
@@ -53,7 +53,7 @@ export function MembersSection() {
         buttons={<AsApiCallButton request={request} about={text.title} />}
       >
         <Search value={view.search} label={text.search} onSearch={(search) => change({ search }, { replace: true })} />
-        <Loaded query={query} what={text.title}>
+        <QueryContent query={query} what={text.title}>
           {({ rows }) =>
             rows.length > 0 ? (
               <>
@@ -61,15 +61,15 @@ export function MembersSection() {
                 <LoadMoreButton query={query} />
               </>
             ) : (
-              <Empty title={text.noMatchTitle} icon="persons">
+              <EmptyState title={text.noMatchTitle} icon="persons">
                 <p className="quiet">{text.noMatch}</p>
                 <div className="form-buttons">
                   <Button onPress={() => change({ search: '' })}>{text.showAll}</Button>
                 </div>
-              </Empty>
+              </EmptyState>
             )
           }
-        </Loaded>
+        </QueryContent>
       </SettingsBlock>
       <RoleList />
     </>
@@ -121,7 +121,7 @@ function MemberTable({ members }: { members: readonly Member[] }) {
                   {member.last_login === null ? text.never : formatAgo(member.last_login)}
                 </td>
                 <td className="settings-actions">
-                  <Removal
+                  <RemoveMemberButton
                     member={member}
                     own={own}
                     isSelf={isSelf}
@@ -141,14 +141,14 @@ function MemberTable({ members }: { members: readonly Member[] }) {
   );
 }
 
-interface Choice {
+interface MemberActionProps {
   member: Member;
   own: number;
   isSelf: boolean;
 }
 
 /** A menu of membership levels, or the level and the reason why the current user cannot change it. */
-function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: number) => void }) {
+function Level({ member, own, isSelf, onChange }: MemberActionProps & { onChange: (level: number) => void }) {
   if (isSelf || own < administrator || member.level > own) {
     const isAbove = own >= administrator && member.level > own;
     return (
@@ -180,7 +180,7 @@ function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: n
  * A button for removing a member or leaving the organization. All members except owners may leave. Administrators may
  * remove members whose level is not above their own.
  */
-function Removal({ member, own, isSelf, onRemove }: Choice & { onRemove: () => void }) {
+function RemoveMemberButton({ member, own, isSelf, onRemove }: MemberActionProps & { onRemove: () => void }) {
   if (!isSelf && (own < administrator || member.level > own)) return null;
   if (member.level === owner)
     return <span className="hint members-why">{isSelf ? text.ownerLeaves : text.ownerRemoved}</span>;

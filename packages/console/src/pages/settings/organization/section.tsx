@@ -6,8 +6,8 @@ import { call } from '../../../api/request.ts';
 import { useHasLevelInOrganization, useProject } from '../../../frame/project.ts';
 import { part, useUrlState } from '../../../parts/address.ts';
 import { Button } from '../../../parts/button.tsx';
-import { AddressHint } from '../../../parts/chips.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { AddressHint } from '../../../parts/filter-bar.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { formatCount, words } from '../../../words.ts';
 import { ConfirmationDialog, SettingsBlock } from '../block.tsx';
 import { MakeDialog } from '../make-dialog.tsx';
@@ -37,7 +37,7 @@ export function OrganizationSection() {
   return (
     <>
       <AddressHint unknown={unknown} />
-      <Loaded query={query} what={words.sections.organization}>
+      <QueryContent query={query} what={words.sections.organization}>
         {(organization) => (
           <>
             <NameForm
@@ -65,10 +65,10 @@ export function OrganizationSection() {
               request={{ path: '/api/organizations' }}
               buttons={<Button onPress={() => change({ new: true })}>{text.newOrganization}</Button>}
             />
-            <Removal organization={organization} path={path} />
+            <DeleteOrganizationBlock organization={organization} path={path} />
           </>
         )}
-      </Loaded>
+      </QueryContent>
       {view.new && (
         <MakeDialog
           title={text.newOrganization}
@@ -82,7 +82,7 @@ export function OrganizationSection() {
   );
 }
 
-function Removal({ organization: { name, projects }, path }: { organization: Organization; path: string }) {
+function DeleteOrganizationBlock({ organization: { name, projects }, path }: { organization: Organization; path: string }) {
   const mayRemove = useHasLevelInOrganization(15);
   const [isConfirming, setConfirming] = useState(false);
   const remove = useRecordRemoval();

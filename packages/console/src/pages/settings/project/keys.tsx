@@ -6,7 +6,7 @@ import { queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { Button, CopyButton } from '../../../parts/button.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { ConfirmationDialog, OneTimeSecret, SettingsBlock, SuccessMessage } from '../block.tsx';
 import { useEnvironmentChange, useEnvironmentPath } from '../environment.ts';
 import { text as shared } from '../words.ts';
@@ -73,7 +73,7 @@ export function SecretKey() {
     <>
       <SettingsBlock title={text.secretKey} about={text.secretKeyText} buttons={buttons} request={request}>
         {!mayChange && <p className="hint">{shared.needsAdministrator}</p>}
-        <Loaded query={keys} what={text.secretKey}>
+        <QueryContent query={keys} what={text.secretKey}>
           {({ secret_api_token: present, secret_api_token_backup: former }) =>
             present === null ? (
               <p className="quiet">{text.noSecretKey}</p>
@@ -99,7 +99,7 @@ export function SecretKey() {
               </dl>
             )
           }
-        </Loaded>
+        </QueryContent>
       </SettingsBlock>
       {newKey !== null && <OneTimeSecret title={text.made} value={newKey} onDone={() => setNewKey(null)} />}
       {pendingAction === 'rotate' && (

@@ -82,7 +82,7 @@ export function EnvironmentList() {
 }
 
 /** A button that deletes the environment. If it is the project's only environment, the button deletes the project. */
-export function Removal({ names }: { names: ReturnType<typeof findDisplayNames> }) {
+export function DeleteProjectBlock({ names }: { names: ReturnType<typeof findDisplayNames> }) {
   const mayRemove = useHasLevel(8);
   const { id, project_id: projectId } = useProject();
   const teams = useQuery(meQuery).data?.organization?.teams ?? [];

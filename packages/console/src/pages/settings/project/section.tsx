@@ -3,8 +3,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { meQuery } from '../../../api/queries.ts';
 import { findDisplayNames, useProject } from '../../../frame/project.ts';
-import { AddressHint } from '../../../parts/chips.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { AddressHint } from '../../../parts/filter-bar.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { SnippetChoice, TestEvent } from '../../../sending/sending.tsx';
 import { words } from '../../../words.ts';
 import { SettingsBlock } from '../block.tsx';
@@ -12,7 +12,7 @@ import { useEnvironmentPath } from '../environment.ts';
 import { NameForm } from '../name-form.tsx';
 import { useSectionUrlState } from './address.ts';
 import { ProjectKey, SecretKey } from './keys.tsx';
-import { EnvironmentList, Removal } from './places.tsx';
+import { EnvironmentList, DeleteProjectBlock } from './places.tsx';
 import { text } from './words.ts';
 
 export function ProjectSection() {
@@ -23,7 +23,7 @@ export function ProjectSection() {
   return (
     <>
       <AddressHint unknown={unknown} />
-      <Loaded query={me} what={words.sections.project}>
+      <QueryContent query={me} what={words.sections.project}>
         {({ organization }) => {
           const names = findDisplayNames(organization ?? { teams: [], projects: [] }, project);
           return (
@@ -58,11 +58,11 @@ export function ProjectSection() {
                 </div>
               </SettingsBlock>
               <EnvironmentList />
-              <Removal names={names} />
+              <DeleteProjectBlock names={names} />
             </>
           );
         }}
-      </Loaded>
+      </QueryContent>
     </>
   );
 }

@@ -4,7 +4,7 @@ import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
-import { Empty, Loaded } from '../../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { SettingsBlock } from '../block.tsx';
@@ -25,12 +25,12 @@ export function DeliveryList({ of, path }: { of: Subscription; path: string }) {
   const button = <Button onPress={() => setShowingCall(true)}>{words.asApiCall}</Button>;
   return (
     <SettingsBlock title={text.sent} about={text.sentText} buttons={button}>
-      <Loaded query={query} what={text.sent}>
+      <QueryContent query={query} what={text.sent}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title={text.noneSentTitle} icon="mail">
+            <EmptyState title={text.noneSentTitle} icon="mail">
               <p className="quiet">{text.noneSent}</p>
-            </Empty>
+            </EmptyState>
           ) : (
             <>
               <Table deliveries={rows} onShow={setShown} />
@@ -38,7 +38,7 @@ export function DeliveryList({ of, path }: { of: Subscription; path: string }) {
             </>
           )
         }
-      </Loaded>
+      </QueryContent>
       {isShowingCall && <AsApiCall request={request} onClose={() => setShowingCall(false)} />}
       {shown !== null && (
         <ReportDialog

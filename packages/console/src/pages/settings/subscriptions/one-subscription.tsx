@@ -7,7 +7,7 @@ import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { formatDay, formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { ConfirmationDialog, SettingsBlock, SuccessMessage } from '../block.tsx';
@@ -43,7 +43,7 @@ export function OneSubscription({ id, address: { view, change } }: { id: string;
           ← {text.all}
         </Button>
       </div>
-      <Loaded query={query} what={text.one}>
+      <QueryContent query={query} what={text.one}>
         {(one) =>
           view.edit ? (
             <SubscriptionForm
@@ -60,7 +60,7 @@ export function OneSubscription({ id, address: { view, change } }: { id: string;
             </>
           )
         }
-      </Loaded>
+      </QueryContent>
     </>
   );
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ApiCall, call, getRequestPath } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../../parts/dialog.tsx';
-import { Loaded } from '../../../parts/states.tsx';
+import { QueryContent } from '../../../parts/states.tsx';
 import { words } from '../../../words.ts';
 import { text } from './words.ts';
 
@@ -38,7 +38,7 @@ export function ReportDialog({
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="report">
-        <Loaded query={query} what={text.report}>
+        <QueryContent query={query} what={text.report}>
           {(report) =>
             report === null ? (
               <p className="quiet">{text.noReport}</p>
@@ -51,7 +51,7 @@ export function ReportDialog({
               </>
             )
           }
-        </Loaded>
+        </QueryContent>
       </div>
       <div className="form-buttons">
         {next && (

@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
-import { AddressHint } from '../../../parts/chips.tsx';
+import { AddressHint } from '../../../parts/filter-bar.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
 import { LoadMoreButton } from '../../../parts/more.tsx';
-import { Empty, Loaded } from '../../../parts/states.tsx';
+import { EmptyState, QueryContent } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { SettingsBlock } from '../block.tsx';
@@ -78,7 +78,7 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
   return (
     <SettingsBlock title={deleted ? text.deletedOnes : text.what} about={text.about} buttons={buttons}>
       {!mayChange && <p className="note">{text.mayNot}</p>}
-      <Loaded query={list} what={text.what}>
+      <QueryContent query={list} what={text.what}>
         {({ rows }) => {
           if (rows.length === 0)
             return deleted ? (
@@ -93,7 +93,7 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
             </>
           );
         }}
-      </Loaded>
+      </QueryContent>
       {isShowingCall && <AsApiCall request={{ path, query }} onClose={() => setShowingCall(false)} />}
     </SettingsBlock>
   );
@@ -115,9 +115,9 @@ function None({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: Ta
 
 function NoneDeleted() {
   return (
-    <Empty title={text.noneDeleted} icon="mail">
+    <EmptyState title={text.noneDeleted} icon="mail">
       <p className="quiet">{text.noneDeletedText}</p>
-    </Empty>
+    </EmptyState>
   );
 }
 

@@ -21,7 +21,7 @@ export interface FoundNames {
   hasMore: boolean;
 }
 
-export interface Known {
+export interface NameLoaders {
   /** Loads the schema. Returns null if loading fails. */
   schema: () => Promise<SqlSchema | null>;
   events: (search: string) => Promise<FoundNames>;
@@ -31,11 +31,11 @@ export interface Known {
 
 /** Returns a completion source for tables, columns, properties, functions, keywords and event names. */
 export const createCompletionSource =
-  (known: () => Known): CompletionSource =>
+  (nameLoaders: () => NameLoaders): CompletionSource =>
   async (context) => {
     const inside = syntaxTree(context.state).resolveInner(context.pos, -1).name;
     if (inside === 'comment') return null;
-    if (inside === 'string') return eventNames(context, known());
+    if (inside === 'string') return eventNames(context, nameLoaders());
     const word = context.matchBefore(/(?:(?:[\w$]+|`[^`]*`|"[^"]*")\.)*[\w$]*$/);
     if (word === null || (word.text === '' && !context.explicit)) return null;
     const split = word.text.lastIndexOf('.') + 1;
@@ -43,11 +43,11 @@ export const createCompletionSource =
     if (/^variables\.$/.test(word.text.slice(0, split)) && /\{\s*$/.test(context.state.sliceDoc(0, word.from)))
       return {
         from: typed.from,
-        options: (await known().variables()).map(variableOption),
+        options: (await nameLoaders().variables()).map(variableOption),
         validFor: /^[\p{L}\p{N}_]*$/u,
       };
-    if (split > 0) return afterDot(context, known(), { path: word.text.slice(0, split), typed });
-    const schema = await known().schema();
+    if (split > 0) return afterDot(context, nameLoaders(), { path: word.text.slice(0, split), typed });
+    const schema = await nameLoaders().schema();
     if (context.aborted) return null;
     return { from: typed.from, options: anyName(context, schema), validFor: /^[\w$]*$/ };
   };
@@ -59,7 +59,7 @@ interface Typed {
 
 async function afterDot(
   context: CompletionContext,
-  { schema: load, properties }: Known,
+  { schema: load, properties }: NameLoaders,
   { path, typed }: { path: string; typed: Typed },
 ): Promise<CompletionResult | null> {
   const schema = await load();
@@ -120,7 +120,7 @@ function applyCall(view: EditorView, { label }: Completion, from: number, to: nu
 }
 
 /** Completes event names inside a string that the query compares with `event`. */
-async function eventNames(context: CompletionContext, { events }: Known): Promise<CompletionResult | null> {
+async function eventNames(context: CompletionContext, { events }: NameLoaders): Promise<CompletionResult | null> {
   const before = context.state.sliceDoc(Math.max(0, context.pos - 2000), context.pos);
   const text = /\bevent\s*(?:=|!=|(?:not\s+)?in\s*\((?:\s*'[^']*'\s*,)*)\s*'([^']*)$/i.exec(before)?.[1];
   if (text === undefined) return null;

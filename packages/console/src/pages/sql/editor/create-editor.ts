@@ -12,7 +12,7 @@ import { bracketMatching } from '@codemirror/language';
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers, placeholder } from '@codemirror/view';
 import { text } from '../words.ts';
-import { createCompletionSource, type Known } from './complete.ts';
+import { createCompletionSource, type NameLoaders } from './complete.ts';
 import { sqlLanguage } from './language.ts';
 import { type Mark, markField, setMarks } from './marks.ts';
 import { editorTheme } from './theme.ts';
@@ -28,7 +28,7 @@ export interface Editor {
 
 interface EditorOptions {
   text: string;
-  known: () => Known;
+  nameLoaders: () => NameLoaders;
   onText: (text: string) => void;
   onRun: () => void;
 }
@@ -37,7 +37,7 @@ interface EditorOptions {
  * Creates an SQL editor in a shadow root. There, CodeMirror sets its styles with scripts, which the content security
  * policy allows. Outside a shadow root, CodeMirror adds `style` elements, which the policy forbids.
  */
-export function createEditor(place: HTMLElement, { text: start, known, onText, onRun }: EditorOptions): Editor {
+export function createEditor(place: HTMLElement, { text: start, nameLoaders, onText, onRun }: EditorOptions): Editor {
   const root = place.shadowRoot ?? place.attachShadow({ mode: 'open' });
   const hint = document.createElement('p');
   Object.assign(hint, { id: 'hint', hidden: true, textContent: text.editorHint });
@@ -50,7 +50,7 @@ export function createEditor(place: HTMLElement, { text: start, known, onText, o
       extensions: [
         [lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), EditorView.lineWrapping],
         [sqlLanguage, markField, editorTheme, placeholder(text.placeholder)],
-        autocompletion({ override: [createCompletionSource(known)], icons: false, activateOnTyping: true }),
+        autocompletion({ override: [createCompletionSource(nameLoaders)], icons: false, activateOnTyping: true }),
         EditorView.contentAttributes.of({ 'aria-label': text.editor, 'aria-describedby': 'hint' }),
         EditorView.updateListener.of(({ docChanged, state }) => docChanged && onText(state.doc.toString())),
         keymap.of([

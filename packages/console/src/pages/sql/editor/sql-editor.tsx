@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useImperativeHandle, useRef } from 'react';
-import type { Known } from './complete.ts';
+import type { NameLoaders } from './complete.ts';
 import { createEditor, type Editor } from './create-editor.ts';
 import type { Mark } from './marks.ts';
 
@@ -9,7 +9,7 @@ export type EditorHandle = Pick<Editor, 'focus' | 'insert'>;
 export function SqlEditor({
   content,
   marks,
-  known,
+  nameLoaders,
   handle,
   onText,
   onRun,
@@ -17,22 +17,22 @@ export function SqlEditor({
   /** The query that the page sets. When the version changes, the text replaces the editor's content. */
   content: { text: string; version: number };
   marks: readonly Mark[];
-  known: Known;
+  nameLoaders: NameLoaders;
   handle: RefObject<EditorHandle | null>;
   onText: (text: string) => void;
   onRun: () => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor>(null);
-  const latest = useRef({ content, known, onText, onRun });
+  const latest = useRef({ content, nameLoaders, onText, onRun });
   useEffect(() => {
-    latest.current = { content, known, onText, onRun };
+    latest.current = { content, nameLoaders, onText, onRun };
   });
   useEffect(() => {
     if (place.current === null) return;
     const created = createEditor(place.current, {
       text: latest.current.content.text,
-      known: () => latest.current.known,
+      nameLoaders: () => latest.current.nameLoaders,
       onText: (next) => latest.current.onText(next),
       onRun: () => latest.current.onRun(),
     });

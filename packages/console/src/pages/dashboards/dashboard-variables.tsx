@@ -10,7 +10,7 @@ import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
 /** Fields for the variables in the dashboard's SQL insights. Unsaved values apply only to the current user. */
-export function BoardVariables({
+export function DashboardVariables({
   dashboard,
   states,
   values,

@@ -1,5 +1,5 @@
 /** A filter with a few fixed options. */
-export function Choice<Value extends string>({
+export function SelectFilter<Value extends string>({
   name,
   value,
   options,

@@ -5,7 +5,7 @@ import { queryClient } from '../../api/queries.ts';
 import { call, type Query } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { loadVariables } from '../../sql/variables.ts';
-import type { FoundNames, Known } from './editor/complete.ts';
+import type { FoundNames, NameLoaders } from './editor/complete.ts';
 import type { SqlSchema } from './editor/names.ts';
 
 /**
@@ -14,7 +14,7 @@ import type { SqlSchema } from './editor/names.ts';
  */
 const maxNames = 100;
 
-export function useNameLoaders(): Known {
+export function useNameLoaders(): NameLoaders {
   const { id } = useProject();
   return useMemo(() => {
     const names = async (path: string, query: Query) => {

@@ -18,38 +18,38 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, Chips } from '../../parts/chips.tsx';
-import { Choice } from '../../parts/choice.tsx';
+import { AddressHint, FilterBar } from '../../parts/filter-bar.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { NoticeLine } from '../../parts/notice.tsx';
-import { Empty, explainError, Loaded } from '../../parts/states.tsx';
+import { EmptyState, explainError, QueryContent } from '../../parts/states.tsx';
 import { useRecordChange } from '../../records/change.ts';
 import { type OfferUndo, useUndo } from '../../records/undo.ts';
 import { ChartPlace } from '../../results/annotation.ts';
 import { words } from '../../words.ts';
 import { AddInsightsDialog } from './add-insights.tsx';
-import type { OpenDialog } from './board-dialog.tsx';
-import { type BoardAction, BoardMenu } from './board-menu.tsx';
-import { type BoardView, useDashboard, usesVariables } from './load.ts';
+import type { OpenDialog } from './dashboard-dialog.tsx';
+import { type DashboardAction, DashboardMenu } from './dashboard-menu.tsx';
+import { type DashboardView, useDashboard, usesVariables } from './load.ts';
 import type { Dashboard, Tile } from './shapes.ts';
 import { TextTileDialog } from './text-dialog.tsx';
 import { getTileName } from './tile.tsx';
 import { type GridChanges, TileGrid } from './tile-grid.tsx';
 import { text } from './words.ts';
 
-const BoardDialog = lazy(
-  loadPageCode(() => import('./board-dialog.tsx').then((part) => ({ default: part.BoardDialog }))),
+const DashboardDialog = lazy(
+  loadPageCode(() => import('./dashboard-dialog.tsx').then((part) => ({ default: part.DashboardDialog }))),
 );
 
 /** This code is loaded only if one of the dashboard's SQL insights contains variables. */
-const BoardVariables = lazy(
-  loadPageCode(() => import('./board-variables.tsx').then((part) => ({ default: part.BoardVariables }))),
+const DashboardVariables = lazy(
+  loadPageCode(() => import('./dashboard-variables.tsx').then((part) => ({ default: part.DashboardVariables }))),
 );
 
-interface BoardProps {
+interface OpenDashboardProps {
   id: string;
-  view: BoardView;
+  view: DashboardView;
   isEditing: boolean;
-  onView: (view: Partial<BoardView>) => void;
+  onView: (view: Partial<DashboardView>) => void;
   onEditing: (isEditing: boolean) => void;
   onList: () => void;
   onOpen: (id: number) => void;
@@ -60,7 +60,7 @@ interface BoardProps {
 }
 
 /** A dashboard, whose tiles users can move, resize and remove only in edit mode. */
-export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown, now }: BoardProps) {
+export function OpenDashboard({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown, now }: OpenDashboardProps) {
   const board = useDashboard(id, view);
   const { path, query, refresh, states } = board;
   const { data } = query;
@@ -93,7 +93,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
     },
     onEditText: (tile) => setDialog({ tile }),
   };
-  const act = (action: BoardAction) => {
+  const act = (action: DashboardAction) => {
     if (action === 'full') void box.current?.requestFullscreen();
     else if (action === 'copy' && data) copy.mutate(copyOf(path, data));
     else if (action === 'text') setDialog({ tile: null });
@@ -119,7 +119,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
         <Button aria-pressed={isEditing} onPress={() => onEditing(!isEditing)}>
           {isEditing ? text.editDone : text.editLayout}
         </Button>
-        <BoardMenu id={id} onAction={act} />
+        <DashboardMenu id={id} onAction={act} />
         <Button look="main" isDisabled={refresh.isPending || !states.some(hasInsight)} onPress={() => refresh.mutate()}>
           {text.refresh}
         </Button>
@@ -135,7 +135,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
       </ViewChips>
       {data && states.some(({ tile }) => usesVariables(tile.insight?.query)) && (
         <Suspense>
-          <BoardVariables
+          <DashboardVariables
             dashboard={data}
             states={states}
             values={view.variables}
@@ -151,7 +151,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
       <NoticeLine notice={notice} onDone={clear} />
       {isEditing && <p className="quiet">{text.editHint}</p>}
       <div className="board" ref={box}>
-        <Loaded query={query} what={text.one}>
+        <QueryContent query={query} what={text.one}>
           {() =>
             states.length === 0 ? (
               <NoTiles onAdd={() => setDialog('insight')} />
@@ -161,7 +161,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
               </ChartPlace>
             )
           }
-        </Loaded>
+        </QueryContent>
       </div>
       {/* The code of these dialogs is not loaded on demand, because users may start typing as soon as the dialog opens. */}
       {data && dialog === 'insight' && <AddInsightsDialog dashboard={data} onClose={() => setDialog(null)} />}
@@ -170,7 +170,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
       )}
       {data && typeof dialog === 'string' && dialog !== 'insight' && (
         <Suspense>
-          <BoardDialog
+          <DashboardDialog
             {...{ dialog, path, view, shown, onView, onRemoved, onList }}
             request={board.request}
             dashboard={data}
@@ -220,14 +220,14 @@ function Age({ isLoading, at, hasInsights }: { isLoading: boolean; at: string | 
 
 const NoTiles = ({ onAdd }: { onAdd: () => void }) => (
   <div className="panel">
-    <Empty title={text.noTile} icon="dashboards">
+    <EmptyState title={text.noTile} icon="dashboards">
       <p className="quiet">{text.noTileText}</p>
       <div className="form-buttons">
         <Button look="main" onPress={onAdd}>
           {text.addInsight}
         </Button>
       </div>
-    </Empty>
+    </EmptyState>
   </div>
 );
 
@@ -239,10 +239,10 @@ function ViewChips({
   onView,
   children,
 }: {
-  view: BoardView;
+  view: DashboardView;
   shown: readonly unknown[];
   saved: NonNullable<Dashboard['persisted_filters']>;
-  onView: BoardProps['onView'];
+  onView: OpenDashboardProps['onView'];
   children: React.ReactNode;
 }) {
   const lineOf = useFilterLines(shown);
@@ -250,7 +250,7 @@ function ViewChips({
   const { value, options } = listRangeOptions(range);
   const savedRange = saved.date_from ? text.savedRange(formatRange(saved)) : text.ownRanges;
   return (
-    <Chips
+    <FilterBar
       chips={shown.map((filter, at) => ({
         key: String(at),
         name: lineOf(filter),
@@ -258,7 +258,7 @@ function ViewChips({
         remove: () => onView({ filters: shown.filter((_, other) => other !== at) }),
       }))}
     >
-      <Choice
+      <SelectFilter
         name={text.time}
         value={value}
         options={{ '': savedRange, ...options }}
@@ -266,6 +266,6 @@ function ViewChips({
       />
       <DayFields range={range} onRange={(next) => onView({ time: toRangeKey(next) })} />
       {children}
-    </Chips>
+    </FilterBar>
   );
 }

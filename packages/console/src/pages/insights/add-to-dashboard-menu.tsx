@@ -7,7 +7,7 @@ import { type ApiCall, call } from '../../api/request.ts';
 import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { explainError, Loaded } from '../../parts/states.tsx';
+import { explainError, QueryContent } from '../../parts/states.tsx';
 import { useRecordChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { getInsightName } from '../../results/insight-query.ts';
@@ -20,7 +20,7 @@ interface Dashboard {
 }
 
 /** A menu of dashboards. Choosing a dashboard adds the insight to it or removes it, and offers to undo this. */
-export function AddToDashboard({ stored, offerUndo }: { stored: Insight; offerUndo: OfferUndo }) {
+export function AddToDashboardMenu({ stored, offerUndo }: { stored: Insight; offerUndo: OfferUndo }) {
   const { id } = useProject();
   const change = useRecordChange<Insight>((saved) =>
     queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved),
@@ -87,9 +87,9 @@ function Dashboards({
         if (dashboard) onToggle(dashboard);
       }}
       renderEmptyState={() => (
-        <Loaded query={query} what={text.dashboards}>
+        <QueryContent query={query} what={text.dashboards}>
           {() => <p className="quiet insight-no-dashboard">{text.noDashboard}</p>}
-        </Loaded>
+        </QueryContent>
       )}
     >
       {({ id: dashboard, name }) => (

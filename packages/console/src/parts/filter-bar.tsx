@@ -19,7 +19,7 @@ export interface Chip {
  * Shows the active filters in one line, each with a button that removes it.
  * @param children the list's buttons, at the end of the line
  */
-export function Chips({
+export function FilterBar({
   chips,
   search,
   children,
@@ -63,9 +63,9 @@ export function SearchBar({
     <Search value={view.search} label={label} onSearch={(found) => change({ search: found }, { replace: true })} />
   );
   return (
-    <Chips chips={[]} search={search}>
+    <FilterBar chips={[]} search={search}>
       {children}
-    </Chips>
+    </FilterBar>
   );
 }
 

@@ -3,7 +3,7 @@ import { call } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 
 /** Shows a note if the organization's plan does not include access rules, because rules then have no effect. */
-export function WithoutPlan({ children }: { children: string }) {
+export function MissingPlanNote({ children }: { children: string }) {
   const { organization: id } = useProject();
   const { data } = useQuery({
     queryKey: ['organization', id, 'plan'],

@@ -6,9 +6,9 @@ import { escapeInvisible } from '../../event-detail/json-text.ts';
 import { loadPageCode } from '../../frame/broken.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import type { OfferUndo } from '../../records/undo.ts';
-import type { BoardAction } from './board-menu.tsx';
+import type { DashboardAction } from './dashboard-menu.tsx';
 import { DetailsDialog, FiltersDialog, RemoveDialog } from './dialogs.tsx';
-import type { BoardView, useDashboard } from './load.ts';
+import type { DashboardView, useDashboard } from './load.ts';
 import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
@@ -16,9 +16,9 @@ const ShareDialog = lazy(
   loadPageCode(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
 );
 
-export type OpenDialog = Exclude<BoardAction, 'full' | 'copy' | 'insight' | 'text'> | 'filters';
+export type OpenDialog = Exclude<DashboardAction, 'full' | 'copy' | 'insight' | 'text'> | 'filters';
 
-export function BoardDialog({
+export function DashboardDialog({
   dialog,
   dashboard,
   path,
@@ -32,9 +32,9 @@ export function BoardDialog({
 }: Pick<ReturnType<typeof useDashboard>, 'path' | 'request'> & {
   dialog: OpenDialog;
   dashboard: Dashboard;
-  view: BoardView;
+  view: DashboardView;
   shown: readonly unknown[];
-  onView: (view: Partial<BoardView>) => void;
+  onView: (view: Partial<DashboardView>) => void;
   /** Called after the deletion, so that the list page can offer to undo it. */
   onRemoved: OfferUndo;
   onList: () => void;
@@ -63,7 +63,7 @@ export function BoardDialog({
       return <RemoveDialog {...{ name, onClose }} request={setDeleted(true)} onRemoved={done} />;
     }
     case 'filters': {
-      const show = (next: Partial<BoardView>) => {
+      const show = (next: Partial<DashboardView>) => {
         onClose();
         onView(next);
       };

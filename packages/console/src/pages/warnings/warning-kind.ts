@@ -1,5 +1,5 @@
 /** All warnings of one type in a time range, in the API's format. */
-export interface Kind {
+export interface WarningKind {
   type: string;
   severity: string;
   outcome: 'dropped' | 'changed' | 'noted';
@@ -12,7 +12,7 @@ export interface Kind {
   counts: { start: string; count: number }[];
 }
 
-export const getKindKey = ({ severity, type }: Kind) => `${severity} ${type}`;
+export const getWarningKindKey = ({ severity, type }: WarningKind) => `${severity} ${type}`;
 
 /** The CSS class of each outcome. Color is not the only indication, because the outcome is also shown as a word. */
-export const toneOf = { dropped: 'bad', changed: 'warn', noted: 'quiet' } as const;
+export const outcomeClasses = { dropped: 'bad', changed: 'warn', noted: 'quiet' } as const;

@@ -3,7 +3,7 @@ import { FilterList } from '../../filters/filter-list.tsx';
 import { text } from '../../filters/words.ts';
 
 /** A list of event filters, as one field of a larger form. */
-export function SavedFilters({
+export function FilterListField({
   legend,
   about,
   filters,

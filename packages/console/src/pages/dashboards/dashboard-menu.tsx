@@ -20,10 +20,10 @@ const actions = {
   copy: text.duplicate,
   remove: text.remove,
 };
-export type BoardAction = Exclude<keyof typeof actions, 'subscribe'>;
+export type DashboardAction = Exclude<keyof typeof actions, 'subscribe'>;
 
 /** A menu of the dashboard's less frequent actions. */
-export function BoardMenu({ id, onAction }: { id: string; onAction: (action: BoardAction) => void }) {
+export function DashboardMenu({ id, onAction }: { id: string; onAction: (action: DashboardAction) => void }) {
   const { id: project } = useProject();
   const navigate = useNavigate();
   const act = (action: keyof typeof actions) => {

@@ -9,7 +9,7 @@ import { Icon } from './icon.tsx';
  * @param isForm whether the first field takes the focus
  * @param isOpenAlready whether the page opened the panel without a user action; if so, the focus does not move
  */
-export function Aside({
+export function SidePanel({
   title,
   head,
   isForm = false,
