@@ -31,7 +31,7 @@ export interface TimeLimitedEventStore {
 }
 
 export interface StoreRead {
-  store: OtherStore;
+  store: TimeLimitedEventStore;
   /** The connection to PostgreSQL. Persons and their distinct IDs are always stored there. */
   sql: Sql;
   projectId: number;

@@ -32,7 +32,7 @@ interface HealthDeps {
   /** Null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
   /** Null if queries read from PostgreSQL. */
-  externalEventStore: OtherStore | null;
+  externalEventStore: TimeLimitedEventStore | null;
 }
 
 export function healthOfProjectRoutes({ sql, live, deadLetterLog, externalEventStore }: HealthDeps) {
