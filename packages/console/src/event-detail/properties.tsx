@@ -9,7 +9,7 @@ import { copyText } from '../parts/copy.ts';
 import { Icon } from '../parts/icon.tsx';
 import { formatPropertyName, isSdkProperty, matchesProperty, selectUsualProperties } from '../parts/properties.ts';
 import { words } from '../words.ts';
-import { escapeInvisible, parseHttpUrl, formatJsonValue, indentJson } from './json-text.ts';
+import { escapeInvisible, formatJsonValue, indentJson, parseHttpUrl } from './json-text.ts';
 import { text } from './words.ts';
 import './event-detail.css';
 

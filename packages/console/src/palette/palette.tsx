@@ -14,7 +14,7 @@ import { Icon } from '../parts/icon.tsx';
 import { explainError } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { keepRecent, readRecent } from './recent.ts';
-import { type PaletteEntry, listActions, listPages, listProjects, recordQueries } from './targets.ts';
+import { listActions, listPages, listProjects, type PaletteEntry, recordQueries } from './targets.ts';
 
 /** A dialog for finding pages, projects and records by a part of their name, and for opening them. */
 export function Palette({ onClose }: { onClose: () => void }) {

@@ -49,7 +49,15 @@ function Stale({ what, error, onAgain }: { what: string; error: unknown; onAgain
 }
 
 /** Shown if a page has no data. Explains what the page shows, and how to create or send the first item. */
-export function EmptyState({ title, icon = 'events', children }: { title: string; icon?: IconName; children: ReactNode }) {
+export function EmptyState({
+  title,
+  icon = 'events',
+  children,
+}: {
+  title: string;
+  icon?: IconName;
+  children: ReactNode;
+}) {
   return (
     <State icon={icon} title={title} name="empty">
       {children}
@@ -61,7 +69,15 @@ export function EmptyState({ title, icon = 'events', children }: { title: string
  * Explains why a request failed: access was refused, the object was not found, or another error occurred. Another error
  * is shown with its request ID, which also appears in the server log.
  */
-export function ErrorState({ what, error, onAgain }: { what: string; error: unknown; onAgain?: (() => void) | undefined }) {
+export function ErrorState({
+  what,
+  error,
+  onAgain,
+}: {
+  what: string;
+  error: unknown;
+  onAgain?: (() => void) | undefined;
+}) {
   const status = error instanceof ApiProblem ? error.status : -1;
   if (status === 403) {
     return (

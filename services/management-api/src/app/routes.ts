@@ -58,7 +58,7 @@ import { projectRoutes } from '../identity/projects/routes.ts';
 import { recordRuleRoutes } from '../identity/record-rules/routes.ts';
 import { roleRoutes } from '../identity/roles/routes.ts';
 import { scimRoutes } from '../identity/scim/routes.ts';
-import { type ScimDeps, createScimPage } from '../identity/scim/serve-scim.ts';
+import { createScimPage, type ScimDeps } from '../identity/scim/serve-scim.ts';
 import { resetRoutes } from '../identity/sign-in/reset-routes.ts';
 import { signInRoutes } from '../identity/sign-in/routes.ts';
 import { secondFactorRoutes } from '../identity/sign-in/second-factor-routes.ts';

@@ -12,11 +12,11 @@ import { CohortFilter, PropertyFilter } from '../../filters/property-filter.tsx'
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { useRecordTitle } from '../../frame/record-title.ts';
 import { formatPast } from '../../parts/ago.ts';
-import { SidePanel, CloseButton } from '../../parts/side-panel.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { CloseButton, SidePanel } from '../../parts/side-panel.tsx';
 import { explainError, QueryContent } from '../../parts/states.tsx';
 import { newInsightQuery } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';

@@ -16,7 +16,11 @@ export const boardParts = {
   edit: part.flag(),
 };
 
-export const readDashboardView = ({ time, filters, variables }: Record<keyof DashboardView, string>): DashboardView => ({
+export const readDashboardView = ({
+  time,
+  filters,
+  variables,
+}: Record<keyof DashboardView, string>): DashboardView => ({
   time,
   filters: readList(filters),
   variables: toFields(readJson(variables)),

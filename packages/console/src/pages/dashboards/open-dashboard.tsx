@@ -19,8 +19,8 @@ import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, FilterBar } from '../../parts/filter-bar.tsx';
-import { SelectFilter } from '../../parts/select-filter.tsx';
 import { NoticeLine } from '../../parts/notice.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { EmptyState, explainError, QueryContent } from '../../parts/states.tsx';
 import { useRecordChange } from '../../records/change.ts';
 import { type OfferUndo, useUndo } from '../../records/undo.ts';
@@ -60,7 +60,18 @@ interface OpenDashboardProps {
 }
 
 /** A dashboard, whose tiles users can move, resize and remove only in edit mode. */
-export function OpenDashboard({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown, now }: OpenDashboardProps) {
+export function OpenDashboard({
+  id,
+  view,
+  isEditing,
+  onView,
+  onEditing,
+  onList,
+  onOpen,
+  onRemoved,
+  unknown,
+  now,
+}: OpenDashboardProps) {
   const board = useDashboard(id, view);
   const { path, query, refresh, states } = board;
   const { data } = query;

@@ -3,8 +3,8 @@
 import { NoticeLine } from '../../parts/notice.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { readDashboardView, toDashboardParameters, useDashboardsUrlState } from './address.ts';
-import { OpenDashboard } from './open-dashboard.tsx';
 import { DashboardList } from './list.tsx';
+import { OpenDashboard } from './open-dashboard.tsx';
 import './dashboards.css';
 
 export function Page() {

@@ -4,12 +4,12 @@ import { useState } from 'react';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, FilterBar } from '../../parts/filter-bar.tsx';
-import { SelectFilter } from '../../parts/select-filter.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
+import { AddressHint, FilterBar } from '../../parts/filter-bar.tsx';
 import { usePageKeys } from '../../parts/keys.ts';
 import { type Notice, NoticeLine } from '../../parts/notice.tsx';
 import { Search } from '../../parts/search.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { formatNumber, words } from '../../words.ts';
 import { type FlagsUrlState, useFlagsUrlState } from './address.ts';
@@ -100,7 +100,12 @@ function Filters({
         />
       }
     >
-      <SelectFilter name={text.state} value={view.state} options={text.states} onChoose={(state) => change({ state })} />
+      <SelectFilter
+        name={text.state}
+        value={view.state}
+        options={text.states}
+        onChoose={(state) => change({ state })}
+      />
       <SelectFilter
         name={text.tags}
         value={view.tag}

@@ -7,11 +7,11 @@ import { Avatar, findPersonName, formatPersonSubtitle, formatPersonTitle } from 
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
-import { useFocusReturn } from '../../parts/side-panel.tsx';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint, SearchBar } from '../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { AddressHint, SearchBar } from '../../parts/filter-bar.tsx';
 import { LoadMoreButton } from '../../parts/more.tsx';
+import { useFocusReturn } from '../../parts/side-panel.tsx';
 import { SortableHeader } from '../../parts/sort-head.tsx';
 import { EmptyState, explainError, QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';

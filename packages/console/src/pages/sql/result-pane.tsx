@@ -101,7 +101,12 @@ function ChartFields({
   const others = columns.filter(({ name }) => name !== chosen.x && !chosen.y.includes(name));
   return (
     <div className="sql-chart-fields">
-      <SelectFilter name={text.x} value={chosen.x} options={named(columns)} onChoose={(x) => onChosen({ ...chosen, x })} />
+      <SelectFilter
+        name={text.x}
+        value={chosen.x}
+        options={named(columns)}
+        onChoose={(x) => onChosen({ ...chosen, x })}
+      />
       <fieldset className="sql-y">
         <legend className="only-heard">{text.y}</legend>
         <span className="quiet" aria-hidden="true">

@@ -5,8 +5,8 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { AddressHint } from '../../parts/filter-bar.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { AddressHint } from '../../parts/filter-bar.tsx';
 import { NoticeLine } from '../../parts/notice.tsx';
 import { EmptyState, explainError } from '../../parts/states.tsx';
 import { useRecordChange } from '../../records/change.ts';
@@ -94,7 +94,9 @@ export function Workbench({
         <EditorPanel {...{ edits, runner, editor }}>
           {stored !== null && <InsightActions {...{ stored, offerUndo }} onDialog={setDialog} />}
         </EditorPanel>
-        {completed !== null && !runner.error && <ResultPane completed={completed} node={node} isOld={runner.isRunning} onNode={edit} />}
+        {completed !== null && !runner.error && (
+          <ResultPane completed={completed} node={node} isOld={runner.isRunning} onNode={edit} />
+        )}
         {isEmpty && completed === null && (
           <Welcome
             onQuery={(query) => {

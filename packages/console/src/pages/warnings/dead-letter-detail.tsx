@@ -4,9 +4,9 @@ import { escapeInvisible, findMember, formatJsonValue, indentJson } from '../../
 import { LongText } from '../../event-detail/properties.tsx';
 import { text as ofEvents } from '../../event-detail/words.ts';
 import { useProject } from '../../frame/project.ts';
-import { SidePanel, CloseButton } from '../../parts/side-panel.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { RuleLink } from '../../parts/rule-link.tsx';
+import { CloseButton, SidePanel } from '../../parts/side-panel.tsx';
 import { QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber } from '../../words.ts';

@@ -8,11 +8,11 @@ import { useHasLevel, useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { SelectFilter } from '../../parts/select-filter.tsx';
 import { createRowShortcuts, usePageKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { SpanMenu } from '../../parts/span.tsx';
-import { EmptyState, explainError, ErrorState, QueryContent } from '../../parts/states.tsx';
+import { EmptyState, ErrorState, explainError, QueryContent } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { toFilterValue, type WarningsUrlState } from './address.ts';
 import { type DeadLetter, type DeadLetterPage, type Decision, formatDeadLetterId } from './dead-letter.ts';
@@ -125,8 +125,18 @@ function Filters({ address: { view, change, span } }: { address: WarningsUrlStat
         <Search value={view.reason} label={text.reason} onSearch={(reason) => change({ reason }, { replace: true })} />
       }
     >
-      <SelectFilter name={text.state} value={view.state} options={text.states} onChoose={(state) => change({ state })} />
-      <SelectFilter name={text.topic} value={view.topic} options={text.topics} onChoose={(topic) => change({ topic })} />
+      <SelectFilter
+        name={text.state}
+        value={view.state}
+        options={text.states}
+        onChoose={(state) => change({ state })}
+      />
+      <SelectFilter
+        name={text.topic}
+        value={view.topic}
+        options={text.topics}
+        onChoose={(topic) => change({ topic })}
+      />
       <SpanMenu
         span={span}
         zone={view.zone}

@@ -8,9 +8,9 @@ import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { Bars, groupIntoSpans } from '../../parts/chart.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { SelectFilter } from '../../parts/select-filter.tsx';
 import { createRowShortcuts, usePageKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
+import { SelectFilter } from '../../parts/select-filter.tsx';
 import { SpanMenu, toTimeRange } from '../../parts/span.tsx';
 import { EmptyState, QueryContent } from '../../parts/states.tsx';
 import { Tile } from '../../parts/tile.tsx';
@@ -18,8 +18,8 @@ import { formatTime } from '../../parts/time.ts';
 import { useIsWide } from '../../parts/wide.ts';
 import { formatNumber, formatWarningType, words } from '../../words.ts';
 import { toFilterValue, type WarningsUrlState } from './address.ts';
-import { getWarningKindKey, type WarningKind, outcomeClasses } from './warning-kind.ts';
 import { KindDetail } from './kind-detail.tsx';
+import { getWarningKindKey, outcomeClasses, type WarningKind } from './warning-kind.ts';
 import { text } from './words.ts';
 
 export const createKindsRequest = (project: number, { view, span }: WarningsUrlState): ApiCall => ({
@@ -121,7 +121,15 @@ function Filters({ address: { view, change, span } }: { address: WarningsUrlStat
   );
 }
 
-function Figures({ kinds, isKnown, address }: { kinds: readonly WarningKind[]; isKnown: boolean; address: WarningsUrlState }) {
+function Figures({
+  kinds,
+  isKnown,
+  address,
+}: {
+  kinds: readonly WarningKind[];
+  isKnown: boolean;
+  address: WarningsUrlState;
+}) {
   const edges = toTimeRange(address.span);
   return (
     <section className="panel tiles warnings-tiles" aria-label={text.figures}>
@@ -154,7 +162,15 @@ function Figures({ kinds, isKnown, address }: { kinds: readonly WarningKind[]; i
   );
 }
 
-function Rows({ kinds, openKey, address }: { kinds: readonly WarningKind[]; openKey: string; address: WarningsUrlState }) {
+function Rows({
+  kinds,
+  openKey,
+  address,
+}: {
+  kinds: readonly WarningKind[];
+  openKey: string;
+  address: WarningsUrlState;
+}) {
   const { change, zone } = address;
   const edges = toTimeRange(address.span);
   return (
@@ -199,7 +215,12 @@ function Rows({ kinds, openKey, address }: { kinds: readonly WarningKind[]; open
                 <td className="warnings-wide warnings-bars">
                   <Bars
                     values={groupIntoSpans(counts, { ...edges, spans })}
-                    {...{ width: 160, height: 28, tone: outcomeClasses[outcome], label: text.over(formatWarningType(type)) }}
+                    {...{
+                      width: 160,
+                      height: 28,
+                      tone: outcomeClasses[outcome],
+                      label: text.over(formatWarningType(type)),
+                    }}
                   />
                 </td>
                 <td className="number">{formatNumber(count)}</td>

@@ -16,7 +16,7 @@ import {
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { readListFilters } from '../property-filters/parse-property-filters.ts';
 import { parseElements } from './elements.ts';
-import { createEventPageReader, createEventRead, type TimeLimitedEventStore, readStoredEvent } from './reads.ts';
+import { createEventPageReader, createEventRead, readStoredEvent, type TimeLimitedEventStore } from './reads.ts';
 import { eventExample, eventFilterQuery, eventPage, owners, shownEvent, shownEventExample } from './schema.ts';
 import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, readEvents } from './store.ts';
 

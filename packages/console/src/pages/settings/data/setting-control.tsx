@@ -6,8 +6,8 @@ import { useHasLevelInOrganization } from '../../../frame/project.ts';
 import { SuggestionList } from '../../../frame/suggestions.tsx';
 import { explainError } from '../../../parts/states.tsx';
 import { zones } from '../../../parts/time.ts';
-import { useSubjectOptions } from '../offered.ts';
 import { FilterListField } from '../filter-list-field.tsx';
+import { useSubjectOptions } from '../offered.ts';
 import { effects } from './effects/words.ts';
 import { text } from './words.ts';
 

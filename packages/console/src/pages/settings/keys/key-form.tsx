@@ -13,7 +13,15 @@ import { SettingsBlock } from '../block.tsx';
 import { RadioCards } from '../cards.tsx';
 import { callWithRecentSignIn } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
-import { type Access, findPreset, getPresetAccess, type PresetName, scopes, parseScopeNames, toScopeNames } from './scopes.ts';
+import {
+  type Access,
+  findPreset,
+  getPresetAccess,
+  type PresetName,
+  parseScopeNames,
+  scopes,
+  toScopeNames,
+} from './scopes.ts';
 
 export const keysPath = '/api/personal_api_keys';
 
@@ -43,7 +51,9 @@ export function KeyForm({
   onDone: (key: PersonalKey) => Promise<void>;
   onClose: () => void;
 }) {
-  const [accessByObject, setAccessByObject] = useState(() => parseScopeNames(before?.scopes ?? toScopeNames(getPresetAccess('read'))));
+  const [accessByObject, setAccessByObject] = useState(() =>
+    parseScopeNames(before?.scopes ?? toScopeNames(getPresetAccess('read'))),
+  );
   const [isAll, setAll] = useState(before?.scopes.includes('*') ?? false);
   const [teams, setTeams] = useState<readonly number[]>(before?.scoped_teams ?? []);
   const [organizations, setOrganizations] = useState<readonly string[]>(before?.scoped_organizations ?? []);
@@ -102,7 +112,10 @@ export function KeyForm({
         {isAll ? (
           <p className="note warn">{text.allWarning}</p>
         ) : (
-          <ScopeTable accessByObject={accessByObject} onChange={(object, access) => setAccessByObject({ ...accessByObject, [object]: access })} />
+          <ScopeTable
+            accessByObject={accessByObject}
+            onChange={(object, access) => setAccessByObject({ ...accessByObject, [object]: access })}
+          />
         )}
         <ReachChoice
           teams={teams}
@@ -156,7 +169,9 @@ function ScopeTable({
               >
                 <option value="">{text.access['']}</option>
                 <option value="read">{text.access.read}</option>
-                {(can === 'rw' || accessByObject[object] === 'write') && <option value="write">{text.access.write}</option>}
+                {(can === 'rw' || accessByObject[object] === 'write') && (
+                  <option value="write">{text.access.write}</option>
+                )}
               </select>
             </td>
           </tr>

@@ -65,7 +65,8 @@ const presets: Record<Exclude<PresetName, 'all' | 'own'>, AccessByObject> = {
   ci: { ...read('project', 'feature_flag', 'ingestion_warning'), ...write('event') },
 };
 
-export const getPresetAccess = (name: PresetName): AccessByObject => (name === 'all' || name === 'own' ? {} : presets[name]);
+export const getPresetAccess = (name: PresetName): AccessByObject =>
+  name === 'all' || name === 'own' ? {} : presets[name];
 
 /** Returns the preset that has exactly these scopes, or `own` if none does. */
 export function findPreset(accessByObject: AccessByObject): PresetName {
@@ -87,7 +88,8 @@ export function parseScopeNames(names: readonly string[]): AccessByObject {
   const accessByObject: AccessByObject = {};
   for (const name of names) {
     const [object = '', access] = name.split(':');
-    if (access === 'write' || (access === 'read' && accessByObject[object] !== 'write')) accessByObject[object] = access;
+    if (access === 'write' || (access === 'read' && accessByObject[object] !== 'write'))
+      accessByObject[object] = access;
   }
   return accessByObject;
 }

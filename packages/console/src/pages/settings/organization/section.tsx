@@ -82,7 +82,13 @@ export function OrganizationSection() {
   );
 }
 
-function DeleteOrganizationBlock({ organization: { name, projects }, path }: { organization: Organization; path: string }) {
+function DeleteOrganizationBlock({
+  organization: { name, projects },
+  path,
+}: {
+  organization: Organization;
+  path: string;
+}) {
   const mayRemove = useHasLevelInOrganization(15);
   const [isConfirming, setConfirming] = useState(false);
   const remove = useRecordRemoval();

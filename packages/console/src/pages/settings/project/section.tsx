@@ -12,7 +12,7 @@ import { useEnvironmentPath } from '../environment.ts';
 import { NameForm } from '../name-form.tsx';
 import { useSectionUrlState } from './address.ts';
 import { ProjectKey, SecretKey } from './keys.tsx';
-import { EnvironmentList, DeleteProjectBlock } from './places.tsx';
+import { DeleteProjectBlock, EnvironmentList } from './places.tsx';
 import { text } from './words.ts';
 
 export function ProjectSection() {
