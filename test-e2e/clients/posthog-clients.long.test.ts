@@ -350,7 +350,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     const pageviews = await phog<Trend>('activity', 'pageviews', '--date-from', '-30d');
     expect(sum(pageviews.results[0]?.data ?? [])).toBe(expected.recentCount('$pageview'));
     const monthly = await phog<Trend>('activity', 'users', '--period', 'monthly');
-    expect(monthly.results[0]?.data.at(-1)).toBe(expected.persons('$pageview'));
+    expect(monthly.results[0]?.data.at(-1)).toBe(expected.personsOfMonth('$pageview'));
     const recent = { results: [{ count: expected.recentCount('purchase') }] };
     expect(await phog('query', 'run', '--query', JSON.stringify(purchaseQuery))).toMatchObject(recent);
     expect(await phog('insight', 'query', String(project.ids.insights[0]))).toMatchObject(recent);

@@ -88,6 +88,12 @@ export const expected = {
   recentCount: (name: EventName) => recentIndexesOf(name).length,
   /** Number of persons with an event of this name. Each person has a recent event. */
   persons: (name: EventName) => new Set(recentIndexesOf(name).map((index) => index % seeded.persons)).size,
+  /** Number of persons with an event of this name in the current calendar month, in UTC. */
+  personsOfMonth(name: EventName): number {
+    const month = new Date(start).toISOString().slice(0, 7);
+    const ofMonth = recentIndexesOf(name).filter((index) => eventTime(index).startsWith(month));
+    return new Set(ofMonth.map((index) => index % seeded.persons)).size;
+  },
   /**
    * Number of persons who sent the event `to` within two weeks after the event `from`. Events in the list are ordered
    * from newest to oldest, at intervals of 15 minutes.
