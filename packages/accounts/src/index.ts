@@ -108,7 +108,7 @@ export {
   changeProvisionedUser,
   changeRoleMembers,
   findScimUser,
-  listRoleHolders,
+  listRoleHoldersInDomain,
   listScimUsers,
   provisionUser,
   removeProvisionedUser,

@@ -22,7 +22,7 @@ import {
   findMembership,
   listInvites,
   listMembers,
-  listRoleHolders,
+  listRoleHoldersInDomain,
   listScimUsers,
   type NewInvite,
   provisionUser,
@@ -379,7 +379,7 @@ describe('user provisioning by an identity provider', () => {
     const [ada, ben] = [await provision(fields('ada')), await provision(fields('ben'))];
     const set = (members: string[]) =>
       database.transaction((tx) => changeRoleMembers(tx, domain, { roleId, members: { set: members } }));
-    const holders = async () => (await listRoleHolders(database.sql, domain, roleId)).map(({ uuid }) => uuid);
+    const holders = async () => (await listRoleHoldersInDomain(database.sql, domain, roleId)).map(({ uuid }) => uuid);
     await set([ada.uuid, ben.uuid]);
     await set([ben.uuid]);
     expect(await holders()).toEqual([ben.uuid]);

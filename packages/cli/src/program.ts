@@ -19,7 +19,7 @@ import { addPersonCommands } from './commands/person-commands.ts';
 import { addProjectCommands } from './commands/project-commands.ts';
 import { addReadCommands } from './commands/read-commands.ts';
 import { addRebuildCommand } from './commands/rebuild-command.ts';
-import { addRestoreCommand } from './commands/restore-command.ts';
+import { addFinishRestoreCommand } from './commands/restore-command.ts';
 import { addRestrictionCommands } from './commands/restriction-commands.ts';
 import { addSnippetCommand } from './commands/snippet-command.ts';
 import { addSsoCommands } from './commands/sso-commands.ts';
@@ -111,7 +111,7 @@ export function createProgram(terminal: Terminal): Command {
   addHealthCommand(program, terminal);
   addDeadLetterCommands(program, terminal);
   addOffsetCommands(program, terminal);
-  addRestoreCommand(program, terminal);
+  addFinishRestoreCommand(program, terminal);
   addTailCommand(program, terminal);
   return program;
 }

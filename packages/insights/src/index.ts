@@ -57,7 +57,7 @@ export type { ProjectSettings } from './plan/context.ts';
 export { filterOperators } from './plan/property-operators.ts';
 export { queryKinds } from './query.ts';
 export { isRecord } from './query-parts.ts';
-export { findModifierProblem, readProjectSettings, readTypesOfQuery } from './records-store.ts';
+export { findModifierProblem, readProjectSettings, readPropertyTypesInQuery } from './records-store.ts';
 export { createBudgetError, narrowingAdvice, type QueryDeps, type QueryResult, runQuery } from './run.ts';
 export {
   type ExportColumn,

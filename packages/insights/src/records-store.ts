@@ -114,7 +114,7 @@ const longestSearched = 20_000;
  * Returns the types of all properties that a query may read: those whose names occur in any string in the query. The
  * result depends on these types, so they are part of its cache key.
  */
-export async function readTypesOfQuery(
+export async function readPropertyTypesInQuery(
   sql: Sql,
   { projectId, testAccountFilters }: ProjectSettings,
   query: unknown,

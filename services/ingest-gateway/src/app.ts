@@ -24,7 +24,11 @@ import { createLibraryRoutes } from './config/library-route.ts';
 import { rejectOtherMethods } from './config/only-methods-route.ts';
 import { createSdkConfigRoutes } from './config/sdk-config-routes.ts';
 import type { GatewayConfig } from './config.ts';
-import { type DefinitionDependencies, findDefinitionTarget, serveDefinitionRequest } from './flags/definition-route.ts';
+import {
+  type DefinitionDependencies,
+  matchFlagDefinitionPath,
+  serveDefinitionRequest,
+} from './flags/definition-route.ts';
 import type { FlagServices } from './flags/dependencies.ts';
 import { findFlagPath } from './flags/flag-request.ts';
 import { serveFlagRequest } from './flags/flag-route.ts';
@@ -190,7 +194,7 @@ function serveFlagPath(
     void serveFlagRequest(request, response, { path: flagPath, query }, flags);
     return true;
   }
-  const target = findDefinitionTarget(path);
+  const target = matchFlagDefinitionPath(path);
   if (target !== undefined) void serveDefinitionRequest(request, response, { target, query }, flags);
   return target !== undefined;
 }

@@ -5,7 +5,7 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/runtime';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { isUuid, notFound } from '../input.ts';
-import { restrictKeysToMemberships } from '../keys/personal-api-key-store.ts';
+import { limitUnrestrictedKeys } from '../keys/personal-api-key-store.ts';
 import { createPersonalApiKey, type PersonalApiKeyWithValue } from '../keys/personal-api-keys.ts';
 import { unblockAddress } from '../members/blocked-addresses.ts';
 import { findMember, type Membership } from '../members/member-store.ts';
@@ -101,7 +101,7 @@ export async function restrictUnverifiedAccount(
   userId: number,
   { used, isProved }: { used: { kind: 'key' | 'session'; id: string }; isProved: boolean },
 ): Promise<void> {
-  await restrictKeysToMemberships(tx, userId, used.kind === 'key' ? { except: used.id } : {});
+  await limitUnrestrictedKeys(tx, userId, used.kind === 'key' ? { except: used.id } : {});
   await endUserSessions(tx, userId, used.kind === 'session' ? { except: used.id } : {});
   if (isProved) await confirmEmail(tx, userId);
 }

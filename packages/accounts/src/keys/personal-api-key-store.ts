@@ -93,7 +93,7 @@ export async function updateKey(sql: Sql, choice: PersonalApiKeyChoice, columns:
  * Limits the unrestricted keys of a user to the user's current organizations. Deletes the keys of a user who has no
  * organizations.
  */
-export async function restrictKeysToMemberships(
+export async function limitUnrestrictedKeys(
   sql: Sql,
   userId: number,
   { except = null }: { except?: string | null },

@@ -309,7 +309,7 @@ export async function changeRoleMembers(
   { roleId, members }: { roleId: string; members: { set: string[] } | { add: string[]; remove: string[] } },
 ): Promise<void> {
   await lockOrganization(tx, domain.organizationId);
-  const current = await listRoleHolders(tx, domain, roleId);
+  const current = await listRoleHoldersInDomain(tx, domain, roleId);
   const has = new Map(current.map(({ uuid, id }) => [uuid, id]));
   const requested = new Set('set' in members ? members.set : members.add);
   const removed = 'set' in members ? [...has.keys()].filter((uuid) => !requested.has(uuid)) : members.remove;
@@ -367,7 +367,7 @@ async function selectActive(
   return new Set(rows.map(({ uuid }) => uuid));
 }
 
-export async function listRoleHolders(
+export async function listRoleHoldersInDomain(
   sql: Sql,
   { organizationId, name }: ScimDomain,
   roleId: string,

@@ -15,7 +15,7 @@ import { recordActivity, recordOwnActivity } from '../activity/record-activity.t
 import { acceptInvite } from '../invites/accept-invite.ts';
 import { findPendingInvite } from '../invites/invite-store.ts';
 import { isInviteExpired } from '../invites/invites.ts';
-import { lockUserKeys, restrictKeysToMemberships } from '../keys/personal-api-key-store.ts';
+import { limitUnrestrictedKeys, lockUserKeys } from '../keys/personal-api-key-store.ts';
 import { isAddressBlocked } from '../members/blocked-addresses.ts';
 import { findMember } from '../members/member-store.ts';
 import { addMember } from '../members/members.ts';
@@ -278,7 +278,7 @@ async function createArrived(tx: Transaction, { firstName, lastName }: ProviderP
 export async function claimAccount(tx: Transaction, user: User): Promise<void> {
   await deleteAccountCredentials(tx, user.id);
   await endUserSessions(tx, user.id);
-  await restrictKeysToMemberships(tx, user.id, {});
+  await limitUnrestrictedKeys(tx, user.id, {});
   await confirmEmail(tx, user.id);
 }
 

@@ -12,7 +12,7 @@ import type { Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 import { advanceSequences, isInRecovery } from './restore-store.ts';
 
-export function addRestoreCommand(program: Command, terminal: Terminal): void {
+export function addFinishRestoreCommand(program: Command, terminal: Terminal): void {
   const commands = program
     .command('restore')
     .description('complete the recovery after PostgreSQL was restored from a backup or failed over');

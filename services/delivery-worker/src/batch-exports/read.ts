@@ -10,7 +10,7 @@ import {
 } from '@millrace/insights';
 import type { Logger } from '@millrace/runtime';
 import type { EventRecord, PersonRecord } from './destination.ts';
-import { fetchRows, type HiddenTransaction, readOpenTransactions } from './store.ts';
+import { fetchRows, type HiddenTransaction, readTransactionsThatMayStoreEvents } from './store.ts';
 
 /**
  * Returns the time before which no more events can be stored. An event's stored time (`created_at`) is the start of its
@@ -51,7 +51,7 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
   let looking: Promise<unknown> = Promise.resolve();
 
   async function look(): Promise<Date | null> {
-    const open = await readOpenTransactions(sql, settleSeconds);
+    const open = await readTransactionsThatMayStoreEvents(sql, settleSeconds);
     if (open.hiddenSessions > 0) warnOnce(open.hiddenSessions);
     const { reached, oldest } = open;
     const first = { firstAt: reached, startedAfter: lastReached };

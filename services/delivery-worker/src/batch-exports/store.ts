@@ -270,7 +270,7 @@ interface OpenTransactions {
  * anything yet, and those of other sessions if they have written something and began in the last hour. All roles can
  * see locks, so a hidden transaction is identified by the lock on its own virtual transaction ID.
  */
-export async function readOpenTransactions(sql: Sql, settleSeconds: number): Promise<OpenTransactions> {
+export async function readTransactionsThatMayStoreEvents(sql: Sql, settleSeconds: number): Promise<OpenTransactions> {
   const [row] = await sql.query<Row>(
     `WITH session AS (
        SELECT coalesce(application_name = $2, true) AS is_consumer, backend_xid IS NOT NULL AS has_written, xact_start,

@@ -19,7 +19,13 @@ import { describeOutboundFailure } from '@millrace/runtime/outbound';
 import { describeRule } from '@millrace/schedule';
 import type { FairSlots } from '../poll.ts';
 import { type PostOutcome, postJson } from '../post-json.ts';
-import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, postponeMails } from './store.ts';
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  finishDelivery,
+  postponeDelivery,
+  postponeOrganizationMails,
+} from './store.ts';
 
 /** How long a claim lasts in seconds. This is longer than any attempt takes, including drawing charts and sending. */
 const leaseSeconds = 120;
@@ -118,7 +124,7 @@ async function withinMailLimit(
     if (granted === mails.length) continue;
     const postponed = mails.slice(granted).map(({ id }) => id);
     const reason = `The organization has reached its limit of ${mailsPerHour} emails per hour. This email will be sent in the next hour.`;
-    await postponeMails(tx, { organizationId, claimed: postponed, reason });
+    await postponeOrganizationMails(tx, { organizationId, claimed: postponed, reason });
     for (const id of postponed) beyond.add(id);
   }
   return claimed.filter(({ id }) => !beyond.has(id));

@@ -241,7 +241,7 @@ export async function claimDeliveries(
  * Postpones all of an organization's due emails, including claimed ones, without counting an attempt.
  * @param reason the reason that is shown to the subscription's owner
  */
-export async function postponeMails(
+export async function postponeOrganizationMails(
   tx: Transaction,
   { organizationId, claimed, reason }: { organizationId: string; claimed: readonly string[]; reason: string },
 ): Promise<void> {

@@ -199,7 +199,7 @@ const remoteConfig = /^\/api\/(?:projects|environments)\/([^/]+)\/feature_flags\
  * Returns which definitions or payload a path requests, or undefined for all other paths.
  * @param path the path without the query
  */
-export function findDefinitionTarget(path: string): DefinitionTarget | undefined {
+export function matchFlagDefinitionPath(path: string): DefinitionTarget | undefined {
   const document = documents.get(path);
   if (document !== undefined || !path.startsWith('/api/')) return document;
   const [, environmentOfAll] = localEvaluation.exec(path) ?? [];

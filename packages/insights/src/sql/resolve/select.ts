@@ -32,7 +32,7 @@ import {
   type TypedProperty,
 } from './scope.ts';
 import { separateAggregates } from './separate-aggregates.ts';
-import { storeSessionBounds } from './session-bounds.ts';
+import { storeTimeBounds } from './time-bounds.ts';
 import { convert, toCondition } from './values.ts';
 
 const maxTables = 20;
@@ -145,7 +145,7 @@ function resolveSelect(node: Select, run: Resolution, outer: Scope | null): Reso
     }
   }
   const where = whereOf(node, scope);
-  if (where !== null) storeSessionBounds(from, where);
+  if (where !== null) storeTimeBounds(from, where);
   const group = (node.group_by ?? []).flatMap((one) =>
     partsOfTuple(positional(one, columns, { ...scope, withoutAggregates: 'GROUP BY' })),
   );

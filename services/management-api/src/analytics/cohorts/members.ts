@@ -9,7 +9,7 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { deleteCohortMember } from './member-store.ts';
 import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
-import { type CohortRow, setMemberCount } from './store.ts';
+import { type CohortRow, saveCohortCount } from './store.ts';
 import { type CohortAuthor, recordMemberActivity, requireCohort } from './write.ts';
 
 const done = {
@@ -144,7 +144,7 @@ async function countMembers(
   return transaction(async (tx) => {
     const cohort = await requireCohort(tx, author.target, { id, needed: 'editor' });
     const after = await countStaticCohortMembers(tx, { projectId, cohortId: id });
-    await setMemberCount(tx, id, after);
+    await saveCohortCount(tx, id, after);
     await recordMemberActivity(tx, author, { cohort, before: cohort.count ?? 0, after });
     return requireCohort(tx, author.target, { id, needed: 'editor' });
   });

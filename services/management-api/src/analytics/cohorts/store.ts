@@ -162,7 +162,7 @@ export async function updateCohort(
   );
 }
 
-export async function setMemberCount(tx: Transaction, id: number, count: number): Promise<void> {
+export async function saveCohortCount(tx: Transaction, id: number, count: number): Promise<void> {
   await tx.query('UPDATE cohort SET count = $2, last_calculation = now(), errors_calculating = 0 WHERE id = $1', [
     id,
     count,

@@ -28,7 +28,7 @@ export async function listPropertiesOfEvents(sql: Sql, projectId: number, events
 }
 
 /** Does the same as `listPropertiesOfEvents` for events that are not in PostgreSQL. */
-export async function listPropertiesOfStoredEvents(read: StoreRead, eventNames: string[]): Promise<string[]> {
+export async function listPropertiesFromEventStore(read: StoreRead, eventNames: string[]): Promise<string[]> {
   const names = new Set<string>();
   for (const eventName of eventNames) {
     const { events } = await read.store.events.list(

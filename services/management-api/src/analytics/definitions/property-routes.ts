@@ -8,8 +8,8 @@ import { createEventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import {
   latestOfName,
+  listPropertiesFromEventStore,
   listPropertiesOfEvents,
-  listPropertiesOfStoredEvents,
   maxEventNames,
 } from './event-properties-store.ts';
 import { definitionListQuery, definitionParams, parseNames, readDefinitionListFilters } from './list-query.ts';
@@ -103,7 +103,7 @@ function readRoutes({ sql, searches, externalEventStore: store }: EventDeps) {
             isFilter: query.filter_by_event_names ?? false,
             names: await (store === null
               ? listPropertiesOfEvents(on, environmentId, eventNames)
-              : listPropertiesOfStoredEvents(
+              : listPropertiesFromEventStore(
                   createEventRead(store, { sql: on, projectId: environmentId, signal: request.disconnectSignal() }),
                   eventNames,
                 )),

@@ -13,7 +13,7 @@ import {
   type QueryDeps,
   type QueryResult,
   readProjectSettings,
-  readTypesOfQuery,
+  readPropertyTypesInQuery,
   runQuery,
 } from '@millrace/insights';
 import { AppError, type Logger, sleep } from '@millrace/runtime';
@@ -152,7 +152,7 @@ export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }
       const settings = await readProjectSettings(deps.sql, projectId);
       await requireReferencedRecords(deps.sql, { ...queryCaller.target, settings }, query);
       const rows = isFile && findSource(query)?.kind === 'HogQLQuery' ? rowsOfFile : undefined;
-      const propertyTypes = await readTypesOfQuery(deps.sql, settings, query);
+      const propertyTypes = await readPropertyTypesInQuery(deps.sql, settings, query);
       const key = createCacheKey(settings, { query, rows, propertyTypes });
       const cached = refresh === 'force_blocking' || refresh === 'force_async' ? null : await cache.read(key);
       const toResponse = (one: CachedResult, isCached: boolean) => toQueryResponse(one, { query, key, isCached });

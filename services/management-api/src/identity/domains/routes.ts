@@ -26,7 +26,7 @@ import {
   newVerificationChallenge,
   recordDomainActivity,
   refuseScimChange,
-  requireDomainOwner,
+  requireOwnerIfOwnerUsesDomain,
 } from './rules.ts';
 import {
   checkedDomain,
@@ -147,7 +147,7 @@ export function domainWriteRoutes({
       if (withScim !== undefined) refuseScimChange(withScim, await hasScimToken(tx, before.id));
       const mayProvision = hasPlanFeature(features, 'automatic_provisioning');
       const after = applyDomainChanges(before, sealed(before.id, wanted), mayProvision);
-      if (changesSignIn(before, after)) await requireDomainOwner(tx, member, before.domain, after.domain);
+      if (changesSignIn(before, after)) await requireOwnerIfOwnerUsesDomain(tx, member, before.domain, after.domain);
       if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainTakenError();
       // Identities are linked to the old domain name. At the new name's provider, the same identifiers may belong to
       // different people.
@@ -214,7 +214,7 @@ export function domainWriteRoutes({
         return transaction(async (tx) => {
           // Lock the organization, so that concurrent requests cannot add the same name twice.
           await lockOrganization(tx, target.organizationId);
-          if (hasProvider(row)) await requireDomainOwner(tx, target, row.domain);
+          if (hasProvider(row)) await requireOwnerIfOwnerUsesDomain(tx, target, row.domain);
           if (await isNameTaken(tx, row)) throw domainTakenError();
           // If another organization inserts the name concurrently, the first attempt fails. The second attempt sees the
           // other organization's row.
@@ -266,7 +266,7 @@ export function domainWriteRoutes({
       handler: async ({ caller, target, params }) =>
         transaction(async (tx) => {
           const before = requireDomain(await deleteDomain(tx, target.organizationId, params.id));
-          if (before.verified_at !== null) await requireDomainOwner(tx, target, before.domain);
+          if (before.verified_at !== null) await requireOwnerIfOwnerUsesDomain(tx, target, before.domain);
           await recordDomainActivity(tx, caller, { activity: 'deleted', before });
           return undefined;
         }),
@@ -313,7 +313,7 @@ export function verifyDomainRoute(deps: VerifyDomainDeps) {
         id: params.id,
         onVerified: async (tx, before, after) => {
           // Verifying the domain activates provider settings that are already stored.
-          if (hasProvider(after)) await requireDomainOwner(tx, target, after.domain);
+          if (hasProvider(after)) await requireOwnerIfOwnerUsesDomain(tx, target, after.domain);
           await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
         },
       });

@@ -135,7 +135,7 @@ export function changesSignIn(before: DomainRow, after: DomainRow): boolean {
  * @param level the caller's level in the organization
  * @throws AppError `forbidden`
  */
-export async function requireDomainOwner(
+export async function requireOwnerIfOwnerUsesDomain(
   sql: Sql,
   { organizationId, level }: Membership,
   ...domains: readonly string[]

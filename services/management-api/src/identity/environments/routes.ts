@@ -18,7 +18,7 @@ import {
 import { basePath, defineRoute } from '../../access/define-route.ts';
 import { environmentAccessRoutes } from './access-controls.ts';
 import { commonRoutes, type RecordKind } from './common-routes.ts';
-import { createEnvironmentFor, parseSettingsAhead, requireCanCreateProjects } from './rules.ts';
+import { createAndEnterEnvironment, parseSettingsAhead, requireCanCreateProjects } from './rules.ts';
 import {
   environment,
   environmentChanges,
@@ -137,7 +137,7 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
       handler: async ({ caller, target: { projectId, organizationId }, body: sent }) => {
         await parseSettingsAhead(parser, sent);
         const created = { organizationId, projectId, sent };
-        const id = await transaction((tx) => createEnvironmentFor({ tx, parser }, caller, created));
+        const id = await transaction((tx) => createAndEnterEnvironment({ tx, parser }, caller, created));
         return showRecord(deps, { caller, environmentId: id }, toEnvironment);
       },
     }),

@@ -33,7 +33,7 @@ interface CheckDeps {
  * @returns the environment ID
  * @throws AppError like `createEnvironment`, or `forbidden` for `access_control`
  */
-export async function createEnvironmentFor(
+export async function createAndEnterEnvironment(
   { tx, parser }: CheckDeps,
   caller: Caller,
   { organizationId, projectId, sent }: { organizationId: string; projectId: number; sent: Record<string, unknown> },

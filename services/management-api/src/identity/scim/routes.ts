@@ -11,10 +11,10 @@ import { Type } from 'typebox';
 import { addressedOrganization } from '../../access/addressed-organization.ts';
 import type { Caller, Membership } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { requireDomainOwner } from '../domains/rules.ts';
+import { requireOwnerIfOwnerUsesDomain } from '../domains/rules.ts';
 import { domainParams } from '../domains/schema.ts';
 import { type DomainRow, findDomain, lockDomain } from '../domains/store.ts';
-import { deleteToken, findToken, listScimRequests, type ScimTokenRow, storeScimToken } from './store.ts';
+import { deleteToken, findScimTokenDates, listScimRequests, type ScimTokenRow, storeScimToken } from './store.ts';
 
 const nullableTime = (description: string) =>
   Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
@@ -98,15 +98,15 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
           changes: [{ type: 'OrganizationDomain', action, field: 'scim_token', before: null, after: null }],
         });
       }
-      const shown = toScim(domain.id, await findToken(tx, domain.id), request);
+      const shown = toScim(domain.id, await findScimTokenDates(tx, domain.id), request);
       return { ...shown, ...(done?.token !== undefined && { scim_bearer_token: done.token }) };
     });
   }
 
   async function renew(tx: Transaction, domain: DomainRow, { caller, member }: { caller: Caller; member: Membership }) {
     requireUsable(domain);
-    await requireDomainOwner(tx, member, domain.domain);
-    const before = (await findToken(tx, domain.id)) !== undefined;
+    await requireOwnerIfOwnerUsesDomain(tx, member, domain.domain);
+    const before = (await findScimTokenDates(tx, domain.id)) !== undefined;
     const token = `scim_${newSecret()}`;
     await storeScimToken(tx, { domainId: domain.id, token, createdById: caller.userId });
     return { token, before, after: true };
@@ -126,7 +126,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       examples: { response: example },
       handler: async ({ target: { organizationId }, params, request }) => {
         const domain = requireDomain(await findDomain(sql, organizationId, params.id));
-        return toScim(domain.id, await findToken(sql, domain.id), request);
+        return toScim(domain.id, await findScimTokenDates(sql, domain.id), request);
       },
     }),
     defineRoute({
@@ -144,7 +144,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       examples: { response: withToken },
       handler: ({ caller, target: member, params: { id }, request }) =>
         change({ caller, organizationId: member.organizationId, id, request }, async (tx, domain) =>
-          (await findToken(tx, domain.id)) ? null : renew(tx, domain, { caller, member }),
+          (await findScimTokenDates(tx, domain.id)) ? null : renew(tx, domain, { caller, member }),
         ),
     }),
     defineRoute({

@@ -7,7 +7,7 @@ import {
   changeRoleMembers,
   createRole,
   findScimUser,
-  listRoleHolders,
+  listRoleHoldersInDomain,
   listScimUsers,
   parseEmailAddress,
   provisionUser,
@@ -356,7 +356,7 @@ async function requireGroup(sql: Sql, domain: ScimDomain, id: string): Promise<S
 }
 
 async function toGroup(sql: Sql, { base, domain, query }: ScimRequest, row: ScimGroupRow) {
-  const holders = isExcluded(query, 'members') ? null : await listRoleHolders(sql, domain, row.id);
+  const holders = isExcluded(query, 'members') ? null : await listRoleHoldersInDomain(sql, domain, row.id);
   const members = holders?.map(({ uuid: value, email: display }) => ({
     value,
     display,

@@ -25,7 +25,7 @@ export async function findScimDomain(
 
 export type ScimTokenRow = Columns<'scim_token', 'created_at' | 'last_used_at'>;
 
-export async function findToken(sql: Sql, domainId: string): Promise<ScimTokenRow | undefined> {
+export async function findScimTokenDates(sql: Sql, domainId: string): Promise<ScimTokenRow | undefined> {
   const rows = await sql.query<ScimTokenRow & Record<string, unknown>>(
     'SELECT created_at, last_used_at FROM scim_token WHERE domain_id = $1',
     [domainId],

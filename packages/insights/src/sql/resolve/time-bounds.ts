@@ -1,5 +1,5 @@
-// Finds the time range that WHERE limits sessions to. Sessions are computed from their events, so a query without such
-// a range reads all events of the project.
+// Finds the bounds that WHERE sets on the time of each table. Sessions are computed from their events, so a query on
+// sessions without such bounds reads all events of the project.
 
 import type { Comparator, Expression, JoinedRelation, TableRelation, TimeBound } from '../tree.ts';
 import { isAggregate, someOf } from '../tree.ts';
@@ -8,7 +8,7 @@ const mirrored: Record<Comparator, Comparator> = { '=': '=', '<>': '<>', '<': '>
 const withoutValue = new Set(['column', 'parameter', 'query', 'in query', 'cohort', 'window']);
 
 /** Stores with each table the bounds that WHERE sets on its time. */
-export function storeSessionBounds(from: readonly JoinedRelation[], where: Expression): void {
+export function storeTimeBounds(from: readonly JoinedRelation[], where: Expression): void {
   for (const { relation } of from) if (relation.is === 'table') relation.bounds = boundsOf(relation, where);
 }
 
