@@ -70,7 +70,7 @@ export function findUnprivilegedUser(): SystemUser | undefined {
 function lookUp(name: string): SystemUser | null {
   const uid = ask('-u', name);
   const gid = ask('-g', name);
-  // macOS reports the ID of the user `nobody`, which is -2, as 4294967294. No process can be started with this ID.
+  // macOS reports the ID of the user `nobody`, which is -2, as 4294967294. The system cannot start a process with this ID.
   return uid !== null && gid !== null && uid > 0 && uid < 2 ** 31 ? { name, uid, gid } : null;
 }
 

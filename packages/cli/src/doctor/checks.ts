@@ -29,7 +29,7 @@ export const ok = (found: string): Finding => ({ state: 'ok', found, advice: nul
 export const warning = (found: string, advice: string): Finding => ({ state: 'warning', found, advice });
 export const problem = (found: string, advice: string): Finding => ({ state: 'problem', found, advice });
 
-/** Returns the given findings, or a single finding with the state `ok` if there are none. */
+/** Returns the given findings. If the list is empty, returns a single finding with the state `ok`. */
 export function findingsOrOk(findings: Finding[], found: string): Finding[] {
   return findings.length > 0 ? findings : [ok(found)];
 }

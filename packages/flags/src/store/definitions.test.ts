@@ -168,7 +168,7 @@ describe('createFlagDefinitionCache', () => {
     expect(await keysOf(definitions.get(environmentId))).toEqual(['new']);
   });
 
-  test('if the database is down, returns the last known definitions, or fails if there are none', async () => {
+  test('while the database is down, returns the last known definitions, and fails if no definitions are known', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
     let isAway = false;

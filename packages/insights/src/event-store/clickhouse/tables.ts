@@ -1,5 +1,4 @@
-// Tables that queries read in ClickHouse: the events, and the tables that read persons, groups and cohorts from
-// PostgreSQL.
+// Tables that queries read in ClickHouse: events, and tables that read persons, groups and cohorts from PostgreSQL.
 
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { sleep } from '@millrace/runtime';

@@ -270,7 +270,8 @@ export function challengeError(): AppError {
 }
 
 /**
- * Checks that the user can still sign in without these passkeys.
+ * Checks that the user can still sign in after the removal of a passkey.
+ * @param passkeys how many passkeys the user had before the removal
  * @throws AppError `invalid` with code `last_sign_in_method` if the user has no password, no other passkey and no
  *   provider
  */
